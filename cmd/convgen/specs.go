@@ -281,8 +281,7 @@ func (s *served) family(host *toolset.Host) toolset.Family {
 }
 
 // runHosted runs a command such as call or install, which every program built from specs has. It runs the command for
-// the tools of the specs in a project: the one that args name with --workspace, or else the nearest one. It returns the
-// exit code.
+// the tools of the specs in a project: the project that args name, or else the nearest one. It returns the exit code.
 func runHosted(args []string, stdout, stderr io.Writer) int {
 	name := args[0] // as the user wrote it
 	options := args[1:]

@@ -84,8 +84,7 @@ const everyItem = commandline.EveryItem
 
 const pathHint = "names and numbers with dots between them, such as data.items or commits.0.hash; [] after a name is every item of an array: labels[].name"
 
-// pathSteps splits a JSON path such as pages[].items.0 into keys, indexes and [everyItem]. It returns nil if the path is
-// malformed.
+// pathSteps returns the keys, indexes and [everyItem] in a JSON path such as a[].b.0, or nil for a malformed path.
 func pathSteps(path string) []string {
 	for i, part := range strings.Split(path, ".") {
 		beginsWithItems := i == 0 && part == everyItem // a path may begin with [] alone
@@ -189,8 +188,8 @@ func recordElement(s *spec.Tool) *spec.Element {
 }
 
 // readFields checks the element that is written for each record. names are the names of a record's fields, and place is
-// where the spec has the names. readFields reports an attribute, a text or a child that reads an unknown field, and a
-// child that repeats, because no field is a list. If a record has no fields, it reports the element itself.
+// where the spec has the names. readFields reports each part of the element that reads an unknown field, and each child
+// that repeats, because no field is a list. If a record has no fields, it reports the element itself.
 func (c *checker) readFields(s *spec.Tool, names []string, place spec.Place) {
 	e := recordElement(s)
 	if e == nil {

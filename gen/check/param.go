@@ -134,7 +134,7 @@ func (c *checker) items(s *spec.Param, name string, depth int) *ir.Param {
 func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	if p.Kind != ir.Object {
 		switch {
-		case p.Kind == "":
+		case p.Kind == "": // an unknown type is reported already
 		case len(s.Members) > 0:
 			c.reportName(s.At.Key("members"), "CT006", "", "members do not apply to the type %s", p.Kind)
 		case s.Key.Set || len(s.Variants) > 0:
@@ -161,7 +161,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	case len(s.Variants) < 2 && s.At.Sound():
 		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": ""} // by Go name: the variant; no variant may have the Go name ""
+	names := map[string]string{"": ""} // by Go name: the variant; with "", its type would have the name of the object's type
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		variant := ir.Variant{Value: v.Name, GoName: ir.GoName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
@@ -346,12 +346,9 @@ func (c *checker) bound(f spec.Field[any], row ir.Constraint, kind ir.Kind) {
 
 // hasOthers reports whether a value of the given type has constraints with other keys than the listed ones.
 func hasOthers(constraints ir.Constraints, kind ir.Kind, listed ...string) bool {
-	for _, row := range ir.ConstraintTable() {
-		if row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(listed, row.Key) && row.Of(&constraints) != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ir.ConstraintTable(), func(row ir.Constraint) bool {
+		return row.Applies(kind) && row.Form != ir.Remark && !slices.Contains(listed, row.Key) && row.Of(&constraints) != nil
+	})
 }
 
 // enum reports an enum that is empty, has a value twice or one that is hard to type, or is not the only constraint.

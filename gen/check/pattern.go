@@ -8,8 +8,8 @@ import (
 )
 
 // notPortable returns why a pattern is refused, as the end of a sentence about the pattern, or "". A pattern must mean
-// the same in RE2 and in ECMA-262 with the flag u, which JSON Schema uses: no shorthand classes, flags, lookaround or
-// named groups, and no dot, which excludes other characters in each.
+// the same in RE2 and in ECMA-262 with the flag u, which JSON Schema uses. So it has no shorthand classes, flags,
+// lookaround or named groups, and no dot: in ECMA-262, a dot excludes more characters than in RE2.
 func notPortable(pattern string) string {
 	if pattern == "" {
 		return "is empty, and matches everything"
@@ -31,7 +31,8 @@ func notPortable(pattern string) string {
 		case b == '\\':
 			i++
 			escaped := pattern[i] // there is one, as the pattern was parsed
-			if !strings.ContainsRune(`\/.*+?()[]{}|^$nrt`, rune(escaped)) && (escaped != '-' || !inClass) {
+			isPortable := strings.ContainsRune(`\/.*+?()[]{}|^$nrt`, rune(escaped)) || inClass && escaped == '-'
+			if !isPortable {
 				return fmt.Sprintf("uses \\%c, which regular expression dialects read differently", escaped)
 			}
 		case inClass:

@@ -66,23 +66,22 @@ func Text(w io.Writer, list diag.List, source func(file string) []byte) error {
 	return out.Flush()
 }
 
-// excerpt returns the first and the last source line of a span, with carets under the characters of the span. It returns
-// "" if the span does not begin in the source.
+// excerpt returns the first and the last source line of a span, with carets under the characters of the span. The span
+// ends before the column EndCol. excerpt returns "" if the span does not begin in the source.
 func excerpt(src *diag.Source, span diag.Span) string {
 	first, ok := src.Line(span.Line)
 	if !ok {
 		return ""
 	}
-	if span.EndLine < span.Line { // there is no end
+	if span.EndLine < span.Line { // a span without an end is empty
 		span.EndLine, span.EndCol = span.Line, span.Col
 	}
-	const lineEnd = 1 << 30 // a column after the end of every line
-	if span.EndLine > span.Line && span.EndCol <= 1 {
-		// The span ends with a line break, so it has nothing of its last line.
+	const lineEnd = 1 << 30                           // a column after the last one of every line
+	if span.EndLine > span.Line && span.EndCol <= 1 { // the span ends with the line break of the line before
 		span.EndLine, span.EndCol = span.EndLine-1, lineEnd
 	}
 	last, ok := src.Line(span.EndLine)
-	if !ok { // the end is not in the source
+	if !ok { // the source has no such line: show only the first
 		span.EndLine, span.EndCol = span.Line, lineEnd
 	}
 	digits := len(strconv.Itoa(span.EndLine))

@@ -33,8 +33,7 @@ func ErrorCodes() []ErrorCode {
 	}
 }
 
-// ErrorCodes returns the codes with which a call of the tool can fail because of its arguments, in the order of the
-// function [ErrorCodes].
+// ErrorCodes returns the codes with which a call of the tool can fail, in the order of the function [ErrorCodes].
 func (t *Tool) ErrorCodes() []ErrorCode {
 	possible := map[contract.Code]bool{contract.CodeMalformed: true, contract.CodeUnknown: true}
 	for _, p := range t.Values() {

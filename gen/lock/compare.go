@@ -173,7 +173,7 @@ func (c *comparison) tool(p pair) {
 	}
 	for _, q := range pairs(before, after, "alias") {
 		switch isOldName := "tool "+q.name == before.subject; {
-		case q.before == nil && isOldName: // tool-renamed says it already
+		case q.before == nil && isOldName: // the tool was renamed, which is reported above
 		case q.before == nil:
 			c.addChange("alias-added", q.after, "added")
 		case q.after == nil && q.before.text("until") < c.today:

@@ -72,9 +72,10 @@ func (c *comparison) fields(before, after *node) {
 			c.addChange("field-type-changed", p.after, "the type was %s and is %s", was, is)
 			continue
 		}
+		// An object with variants has a key: the member whose value selects the variant.
 		c.changed(p.before, p.after, "key", "field-type-changed", "the key of its variants")
 		if was, is := p.before.text("presence"), p.after.text("presence"); was != is {
-			// Readers that expect a value fail on a null field as on an absent one.
+			// A presence other than always allows null or no field. Readers that expect a value fail on both.
 			rule := "field-became-optional"
 			if is == string(ir.Always) {
 				rule = "field-became-certain"

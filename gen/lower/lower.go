@@ -115,8 +115,8 @@ func (l *lowering) line(subject, format string, args []any) string {
 	return l.target.Name + ": " + name + ": " + fmt.Sprintf(format, args...)
 }
 
-// addParameters sets the lines of all parameters and of all values nested in them. Without a schema, these lines also
-// have the rules between parameters, because JP does not send the tool's description, which has them too, to the model.
+// addParameters sets the lines of all parameters and of all values nested in them. Without a schema, the lines also have
+// the rules between parameters: JP, which takes no schema, does not send the model the description with the rules.
 func (l *lowering) addParameters() {
 	for i := range l.tool.Params {
 		p := &l.tool.Params[i]
@@ -197,8 +197,8 @@ func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 }
 
 // reportOmitted reports the parts of a value that are not offered to JP: one string instead of an array, and variants.
-// Some model providers refuse the list of types or the alternatives that JP would send for them. The members of all
-// variants are offered together, so a member with different types in two variants is a problem of the spec.
+// JP would send a list of types or alternatives for these parts, and some model providers refuse both. The members of
+// all variants are offered together, so a member with different types in two variants is a problem of the spec.
 func (l *lowering) reportOmitted(p *ir.Param, path string) {
 	if p.OneOrMany {
 		l.report(path, "one_or_many left out: only an array is offered")

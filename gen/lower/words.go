@@ -18,7 +18,7 @@ type constraint struct {
 }
 
 // Constraints returns the constraints on p and on the items of p in words, such as "1 to 200", "at most 500 characters"
-// or "not blank". It leaves out that a value may be null. The helper constraints leaves out types and enumerations.
+// or "not blank". It leaves out that a value may be null; types and enumerations are not among the result of constraints.
 func Constraints(p *ir.Param) []string {
 	var phrases []string
 	for _, c := range constraints(p) {

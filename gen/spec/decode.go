@@ -157,16 +157,13 @@ func (l *loader) decodeTables(place Place, key *Key, value any, into reflect.Val
 		l.decodeTable(place, key.Kind, key.what, m, into)
 	case key.Type == NamedKey:
 		l.decodeEntries(place, key.Name, value, func(name string, place Place, value any) {
-			m, ok := value.(map[string]any)
-			if !ok {
-				l.reportType(place, key.Name+"."+name, "a table", value)
-			}
 			item := appendZero(into) // also for a wrong value: other keys may refer to its name
 			item.FieldByName("Name").SetString(name)
-			if ok {
+			item.FieldByName("At").Set(reflect.ValueOf(place))
+			if m, ok := value.(map[string]any); ok {
 				l.decodeTable(place, key.Kind, key.what+" "+name, m, item)
 			} else {
-				item.FieldByName("At").Set(reflect.ValueOf(place))
+				l.reportType(place, key.Name+"."+name, "a table", value)
 			}
 		})
 	default:

@@ -107,8 +107,9 @@ func tableType(t reflect.Type) reflect.Type {
 	return t
 }
 
-// kindOfTables returns the kind of the tables under a key of a table of the given kind: the name of the key, after
-// "result " inside a result. Values in a result have other keys than parameters.
+// kindOfTables returns the kind of the tables in the value of key. kind is the kind of the table that has key. Inside a
+// result, the kind is "result " and key, because these tables have other keys than parameters have. Elsewhere the kind
+// is key alone. It is also "fields" for the key of that name, because only a result has fields.
 func kindOfTables(kind, key string) string {
 	if key != "fields" && ofResult(kind) {
 		return "result " + key

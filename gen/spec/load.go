@@ -249,7 +249,7 @@ func (l *loader) decodeProject(file *File, root map[string]any) *Project {
 }
 
 // decodeTool decodes the root table of a spec into a Tool, and reports its problems. It also reports a missing table
-// [envelope] if needsEnvelope is true, and a missing table [result]: an answer in JSON that no command prints needs it.
+// [envelope] if needsEnvelope is true, and a missing table [result] if the answer is JSON and no command prints the JSON.
 func (l *loader) decodeTool(file *File, root map[string]any) *Tool {
 	t := &Tool{File: file}
 	place := Place{File: file}

@@ -55,8 +55,8 @@ type Program struct {
 // Main runs a program with the command line of this process, and exits.
 func Main(p Program) {
 	host := NewHost()
-	if len(os.Args) < 2 || os.Args[1] != "mcp" {
-		collectLater()
+	if isServer := len(os.Args) > 1 && os.Args[1] == "mcp"; !isServer {
+		collectLater() // most commands then end without a garbage collection; a server would only hold more memory
 	}
 	os.Exit(p.Run(host, os.Args[1:]))
 }

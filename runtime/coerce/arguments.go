@@ -17,8 +17,8 @@ func Params[P any](call *contract.Call, tool *contract.Tool) (P, error) {
 	return params, err
 }
 
-// WithDefaults returns the arguments of a tool with the defaults of parameters that are not given, and of members that
-// are not given in objects among the arguments. It does not change args.
+// WithDefaults returns the arguments of a tool, with the default of each parameter that is not given. In arguments that
+// are objects, it also adds the default of each member that is not given. It does not change args.
 func WithDefaults(tool *contract.Tool, args Object) Object {
 	return withDefaults(args, &contract.Shape{Members: tool.Parameters})
 }

@@ -259,8 +259,8 @@ func decimalInt(s string) (int64, bool) {
 	return n, true
 }
 
-// boundedExponent returns the exponent of a JSON number. An exponent that is greater than the number of digits in any
-// argument is cut to MaxBytes, or to -MaxBytes if it is negative.
+// boundedExponent returns s, the exponent of a JSON number, as an integer. An exponent that is not between -MaxBytes
+// and MaxBytes is cut to the nearer of these: no argument has that many digits.
 func boundedExponent(s string) int {
 	e, _ := strconv.Atoi(s) // the nearest int if out of range
 	return max(-MaxBytes, min(e, MaxBytes))

@@ -115,7 +115,7 @@ func fix(p *contract.Parameter) string {
 
 // checkValue adds the problems of a value at a path: the wrong type, or the problems of a value of the right type.
 func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
-	switch typed := value.(type) { // returns if the type is right
+	switch typed := value.(type) { // each case returns if the parameter takes values of that type
 	case nil:
 		if p.Nullable {
 			return
@@ -125,7 +125,7 @@ func (c *checker) checkValue(p *contract.Parameter, value any, path string) {
 			c.checkText(p, typed, path, fix(p))
 			return
 		}
-		if p.OneOrMany {
+		if p.OneOrMany { // an array of strings, for which one string may be given
 			c.checkText(p.Items, typed, path, fix(p))
 			return
 		}

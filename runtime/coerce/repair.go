@@ -22,9 +22,9 @@ type repairer struct{ notes []string }
 
 func (r *repairer) note(words ...string) { r.notes = append(r.notes, strings.Join(words, "")) }
 
-// repairObject returns an object of shape s after the repairs of its members. Members without a value are removed: null
-// that is not allowed, and a list without items if one item may be given alone. An object in none of the shape's forms
-// stays as it is.
+// repairObject returns an object of shape s after the repairs of its members. It removes a member that is null if the
+// member may not be null. It removes an empty list or a blank string if the member takes one string or a list of
+// strings. If s has several forms and the object has none of these, repairObject returns the object as it is.
 func (r *repairer) repairObject(s *contract.Shape, o Object, path string) Object {
 	declared, hasForm := declaredMembers(s, o)
 	if !hasForm {
@@ -243,9 +243,8 @@ func respell(s string, allowed []string) (spelled string, changed bool) {
 
 // oneOrManyValue returns the value of a parameter that takes one string or an array of strings, and false if the value
 // is empty. A string with a JSON array of strings becomes that array. Blank strings in an array are removed; a blank
-// string and the string null are empty. There are no notes of that: the schema allows every string.
+// string and the string null are empty. There are no notes of these repairs: the schema allows any string.
 func oneOrManyValue(v any) (any, bool) {
-	isNoString := func(item any) bool { _, isString := item.(string); return !isString }
 	isBlank := func(item any) bool { s, isString := item.(string); return isString && Blank(s) }
 	if s, ok := v.(string); ok {
 		if Blank(s) || strings.TrimSpace(s) == "null" {
@@ -253,7 +252,8 @@ func oneOrManyValue(v any) (any, bool) {
 		}
 		inner, _ := decode([]byte(s))
 		list, isArray := inner.([]any)
-		if !isArray || slices.ContainsFunc(list, isNoString) {
+		isNoString := func(item any) bool { _, isString := item.(string); return !isString }
+		if hasOnlyStrings := isArray && !slices.ContainsFunc(list, isNoString); !hasOnlyStrings {
 			return s, true
 		}
 		v = list

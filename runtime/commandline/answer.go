@@ -370,11 +370,11 @@ func followAll(items []any, path []string) ([]any, error) {
 	return all, nil
 }
 
-// document returns the answer with as many records as fit. It returns an error if a single value, or even an answer
-// without records, does not fit. args are the arguments of the call, and notes are notes that the answer has to
-// include; stopped is true if the program was stopped because nothing more could be shown.
+// document returns the answer with as many records as fit. The error says that the answer's one value does not fit or,
+// if the answer may have any number of records, that even an answer without records does not. args are the arguments of
+// the call. The answer has all notes. stopped is true if the program was stopped because nothing more could be shown.
 func (p *page) document(args coerce.Object, notes []string, stopped bool) (string, error) {
-	if p.isSingle() && p.full {
+	if p.isSingle() && p.full { // the value did not fit into the page
 		return "", p.tool.tooLong("it is one value, of which there is no part")
 	}
 	fewest := 0
@@ -390,9 +390,9 @@ func (p *page) document(args coerce.Object, notes []string, stopped bool) (strin
 	return "", p.tool.tooLong("there is no room for a record")
 }
 
-// documentOf returns the answer with the first kept records. If there are more records, the answer has a note of that.
+// documentOf returns the answer with the first kept records, and with a note if the program printed more records.
 func (p *page) documentOf(kept int, args coerce.Object, notes []string, stopped bool) string {
-	if kept < len(p.ends) || p.full {
+	if hasMore := kept < len(p.ends) || p.full; hasMore { // in the page, or a record did not fit into the page
 		notes = append(slices.Clip(notes), p.omittedNote(kept, stopped))
 	}
 	var records []byte
@@ -407,11 +407,11 @@ func (p *page) documentOf(kept int, args coerce.Object, notes []string, stopped 
 
 // omittedNote returns the note of an answer that shows only the first kept records.
 func (p *page) omittedNote(kept int, stopped bool) string {
-	known := len(p.ends) + p.omitted
-	if stopped {
+	known := len(p.ends) + p.omitted // the records that were read
+	if stopped {                     // the number of all records is not known
 		return fmt.Sprintf("Showing the first %d records: more would take this answer over its limit of %d characters, so the program was stopped before it had printed all.%s", kept, p.tool.MaxChars, p.tool.askForLess())
 	}
-	if p.uncounted { // known or more
+	if p.uncounted { // there are known records or more: more than known-1
 		return fmt.Sprintf("Showing the first %d of more than %d records: the rest would take this answer over its limit of %d characters.%s", kept, known-1, p.tool.MaxChars, p.tool.askForLess())
 	}
 	return fmt.Sprintf("Showing %d of %d records: the rest would take this answer over its limit of %d characters.%s", kept, known, p.tool.MaxChars, p.tool.askForLess())
@@ -429,7 +429,8 @@ func (p *page) list(records []byte, notes []string) string {
 	return document + "}"
 }
 
-// document returns an answer: the root with its attributes, the records, count elements from insideRoot, and the notes.
+// document returns an answer: the root with its attributes, the records and the notes. records is the text of count
+// elements, as insideRoot returns it. With e.NotesFirst, the notes come before the records.
 func (e *Envelope) document(args coerce.Object, records []byte, count int, notes []string) string {
 	var w envelope.Writer
 	w.Open(e.Root)
@@ -445,7 +446,7 @@ func (e *Envelope) document(args coerce.Object, records []byte, count int, notes
 		_ = a.write(&w, value) // the types were checked with the spec
 	}
 	w.Attribute("untrusted", true)
-	noteWriter := openRoot()
+	noteWriter := openRoot() // insideRoot drops the root
 	for _, note := range notes {
 		e.Note.open(noteWriter)
 		noteWriter.Body(e.Note.Body, note)
@@ -459,12 +460,12 @@ func (e *Envelope) document(args coerce.Object, records []byte, count int, notes
 	if e.NotesFirst {
 		inside = string(insideRoot(noteWriter)) + string(records)
 	}
-	last := e.Note // the last element inside
+	last := e.Note // the element at the end of inside
 	if count > 0 && (e.NotesFirst || len(notes) == 0) {
 		last = e.Record
 	}
-	if !last.Beside { // the end tag of the root is on a line of its own
+	if !last.Beside { // an element on a line of its own: so is the end tag of the root
 		inside += "\n"
 	}
-	return string(w.Bytes()) + ">" + inside + "</" + e.Root + ">" // w has the start tag without its ">"
+	return string(w.Bytes()) + ">" + inside + "</" + e.Root + ">" // w writes the ">" of the start tag only before content
 }

@@ -63,10 +63,10 @@ func (c *call) isTrue(parameter string) bool {
 	return yes
 }
 
-// words returns the words that an argument's value makes: one, or with a list in the value one for each item, or none
-// if a parameter in it is not given. Values that the program could misread become problems of the call.
+// words returns the words that an argument's value makes: none if a parameter in it is not given, one for each item if
+// a parameter in it is a list, and otherwise one. Values that the program could misread become problems of the call.
 func (c *call) words(arg *Arg) []string {
-	words := []string{""}
+	words := []string{""} // each part makes the words longer
 	for _, part := range arg.Value {
 		if part.Value == "" {
 			for j := range words {
@@ -74,9 +74,9 @@ func (c *call) words(arg *Arg) []string {
 			}
 			continue
 		}
-		beginsWord := slices.Contains(words, "") // nothing stands before the value
-		values, paths := c.texts(part.Value)
-		var longer []string // each word with each value
+		beginsWord := slices.Contains(words, "") // nothing is before this part
+		values, paths := c.texts(part.Value)     // none if the parameter is not given
+		var longer []string                      // each word so far, followed by each value
 		for j, value := range values {
 			switch {
 			case strings.ContainsRune(value, 0):
@@ -140,11 +140,11 @@ func scalar(v any) (string, bool) {
 	return strconv.FormatFloat(n, 'f', -1, 64), true
 }
 
-// environment returns the variables that the tool sets, as NAME=value: for a value with a list, one for each item.
+// environment returns the variables that the tool sets, as NAME=value. A list in a value makes one for each item.
 func (c *call) environment() []string {
 	var env []string
 	for _, v := range c.tool.Command.Env {
-		for _, value := range c.words(&Arg{Value: v.Value, Empty: true, Free: true}) {
+		for _, value := range c.words(&Arg{Value: v.Value, Empty: true, Free: true}) { // it may be empty or begin with "-"
 			env = append(env, v.Name+"="+value)
 		}
 	}

@@ -55,11 +55,12 @@ type answer struct {
 // maxRecordBytes is the bytes of a record that is too long for any answer, and bounds output that is read but not shown.
 const maxRecordBytes = 1 << 20
 
-// newAnswer returns an empty answer. For records it starts a goroutine that reads what Write gets, until endOutput.
+// newAnswer returns an answer without output. For records, it starts a goroutine that reads what Write gets, until
+// endOutput. The limits are 8 bytes a character, which is room for all characters in either half of a HeadTail.
 func newAnswer(t *Tool) *answer {
 	a := &answer{tool: t, page: page{tool: t}, printed: clippedText{HeadTail: process.HeadTail{Limit: 8 * maxComplaint}}}
 	if t.Output.Form == Text {
-		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: t.onlyReads()}
+		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: t.onlyReads()} // a program that only reads stops at mostText
 		return a
 	}
 	output, input := io.Pipe()

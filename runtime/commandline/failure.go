@@ -43,11 +43,11 @@ func (t *Tool) exitError(exit int, stderr []byte, stdout *clippedText) error {
 	return failure
 }
 
-// outputError returns the error for output of the wrong form; err says what is wrong. The records before that are not
-// answered: a part of an answer must not look like a short answer.
+// outputError returns the error for output of the wrong form; err says what is wrong. The error takes the place of the
+// answer, even if the first records were right: these alone would look like a whole answer.
 func (t *Tool) outputError(err error) error {
 	failure := &contract.Error{Message: t.subject() + "did not print the records it should: " + reason(err) + ".", Err: err}
-	if errors.Is(err, errNothing) {
+	if errors.Is(err, errNothing) { // the author of the spec may have expected empty output
 		failure.Detail = failure.Message + " If that means that there are none, its spec says so with may_be_absent = true in [command.output]."
 	}
 	return failure

@@ -136,8 +136,10 @@ func (l *recordReader) Read(b []byte) (int, error) {
 // maxValue is the greatest length of a JSON value with several records, in bytes.
 const maxValue = 64 << 20
 
-// readJSON calls add with each record in one JSON value at o.Path, or, if JSONAny is not an array, with each of several
-// values. The error is that of add, that of decoding, [errNothing], or says that the value has another form.
+// readJSON calls add with each record in the output. With JSONAny, each JSON value is a record if the first is no
+// array. Otherwise the output is one value, with an array of records at o.Path or, with JSONObject, one record there.
+// Without a form, the value is the array itself or an object with the array as its member data. The error is that of
+// add, that of decoding, [errNothing], or says that the value has another form.
 func (o *Output) readJSON(r io.Reader, most int, add func(record any) error) error {
 	input := &recordReader{r: r, most: maxValue}
 	dec := json.NewDecoder(input)
@@ -244,7 +246,7 @@ func recordsIn(value json.RawMessage, isObject, inItems bool) (records []json.Ra
 // It returns an error if value is neither, or if value is an array and name is no number.
 func step(value json.RawMessage, name string) (json.RawMessage, error) {
 	switch {
-	case name == EveryItem:
+	case name == EveryItem: // the caller takes this step itself if value is an array
 		return nil, errors.New("items are looked for in a value that is no array")
 	case value[0] == '{':
 		var fields map[string]json.RawMessage

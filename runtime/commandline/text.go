@@ -35,11 +35,11 @@ func (t *clippedText) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// cut returns the text if it has at most most characters. Otherwise it returns most characters, half of them from the
+// cut returns the text if it has at most limit characters. Otherwise it returns limit characters, half of them from the
 // beginning and half from the end, around a mark with the number of omitted characters.
-func (t *clippedText) cut(most int) string {
+func (t *clippedText) cut(limit int) string {
 	kept := t.String()
-	first, last, omitted := text.Ends(kept, most/2, most-most/2)
+	first, last, omitted := text.Ends(kept, limit/2, limit-limit/2)
 	if omitted == 0 {
 		return kept
 	}
@@ -47,14 +47,14 @@ func (t *clippedText) cut(most int) string {
 	return fmt.Sprintf("%s … %d characters omitted … %s", first, omitted, last)
 }
 
-// textDocument returns the answer of a tool that prints text: the whole text, or as much of its beginning and end as
-// fits. It returns an error if no part fits. stopped is true if the program was stopped before it had printed all.
+// textDocument returns the answer of a tool that prints text: the whole text, or a note and as much of its beginning
+// and end as fits. If the program was stopped, the text is not whole. The error says that no part of the text fits.
 func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []string, stopped bool) (string, error) {
 	kept := printed.String()
 	isWhole := printed.Total == len(kept) // printed has kept all of the text
-	all := utf8.RuneCountInString(kept)
+	all := utf8.RuneCountInString(kept)   // an answer with fewer characters than this has a note
 	if !isWhole {
-		all++ // an answer with all kept characters has the note of omitted text too
+		all++ // all kept characters are not all characters: an answer with them has a note too
 	}
 	documentWith := func(chars int) string {
 		part, allNotes := kept, notes
@@ -73,7 +73,7 @@ func (t *Tool) textDocument(printed *clippedText, args coerce.Object, notes []st
 	if isWhole && !stopped && !isTooLong(all) {
 		return documentWith(all), nil
 	}
-	tooMany := sort.Search(all, isTooLong) // the least number of characters that is too long, or all
+	tooMany := sort.Search(all, isTooLong) // the least number of characters that does not fit, or all
 	if tooMany == 0 {
 		return "", t.tooLong("there is no room for any of its text")
 	}

@@ -144,10 +144,11 @@ func readUser(getenv func(string) string) *Config {
 // key of f is a problem, except that the user's file has some tables of its own, which are read elsewhere.
 func (c *Config) readShared(f *File) {
 	names := []string{"kb", "mcp", "model", "session"}
-	if f.Root == "" {
+	isUsers := f.Root == "" // only the user's file has no project
+	if isUsers {
 		names = append(names, "index", "recall", "stores", "trust")
 	}
-	for _, key := range f.keysOf(nil) {
+	for _, key := range f.keysOf(nil) { // the keys outside of all tables
 		if !slices.Contains(names, key) {
 			f.addUnknownKey(place{key}, names)
 		}
@@ -156,11 +157,12 @@ func (c *Config) readShared(f *File) {
 	addTables(f, &c.Servers, "mcp")
 	var session Session
 	f.decodeTable(&session, f.top, "session")
-	if c.Wrong("session") == nil {
-		c.Session.Model = cmp.Or(c.Session.Model, session.Model)
-		if f.Root == "" { // the user's file
+	if isValid := c.Wrong("session") == nil; isValid {
+		c.Session.Model = cmp.Or(c.Session.Model, session.Model) // the user's file, which is read first, counts
+		if isUsers {
 			c.OwnModel = session.Model
 		}
+		// The number before a key is the greatest value that the key may have.
 		f.lowerLimit(&c.Session.MaxInterruptChainDepth, session.MaxInterruptChainDepth, 64, "max_interrupt_chain_depth")
 		f.lowerLimit(&c.Session.MaxInterruptsPerTurn, session.MaxInterruptsPerTurn, 10_000, "max_interrupts_per_turn")
 		f.lowerLimit(&c.Session.MaxConversations, session.MaxConversations, 100_000, "max_conversations")
@@ -192,7 +194,8 @@ func (f *File) lowerLimit(limit *int, value, most int, key string) {
 	}
 }
 
-// readStores reads the table [stores] of the user's file.
+// readStores reads the table [stores] of the user's file. Each element of exclude is excluded as a path, also an
+// element that is a pattern: a directory may be called [a].
 func (c *Config) readStores(f *File) {
 	c.Stores.Kinds = map[string]bool{}
 	f.decodeTable(&c.Stores, f.top, "stores")
@@ -205,8 +208,8 @@ func (c *Config) readStores(f *File) {
 	c.Stores.Exclude = f.absolutePaths(c.Stores.Exclude, "stores", "exclude")
 }
 
-// addPattern adds written, element i of exclude in [stores], to Stores.Patterns if written has characters of a pattern.
-// A pattern that is not valid is a problem. The caller excludes the path written too: a directory may be called [a].
+// addPattern adds an element of exclude in [stores] to Stores.Patterns if the element has characters of a pattern.
+// written is the element, and i its index. A pattern that is not valid is a problem.
 func (f *File) addPattern(written string, i int) {
 	pattern := filepath.ToSlash(written)
 	if below, ok := strings.CutPrefix(written, "~/"); ok {

@@ -91,12 +91,12 @@ func (f *File) parse(src string) (span diag.Span, problem string) {
 		parse, _ := errors.AsType[toml.ParseError](err)
 		message := cmp.Or(strings.TrimSuffix(parse.Message, "."), err.Error())
 		start := min(max(parse.Position.Start, 0), len(src))
-		offset := len(strings.ToValidUTF8(src[:start], "")) // start may be in the middle of a character
+		offset := len(strings.ToValidUTF8(src[:start], "")) // start may be inside a character: its first bytes do not count
 		return diag.NewSource([]byte(src)).Span(offset, offset), text.Cut(text.Cell(message), 300)
 	}
-	f.keys = map[string][]string{}
+	f.keys = map[string][]string{} // by the path of the table, in quotes because names may have dots
 	for _, key := range f.meta.Keys() {
-		for i, name := range key { // a.b.c has c of the table a.b, b of a, and a outside of all tables
+		for i, name := range key { // of a.b.c: a is a key of the outermost table, b of the table a, c of the table a.b
 			table := fmt.Sprintf("%q", []string(key[:i]))
 			if !slices.Contains(f.keys[table], name) {
 				f.keys[table] = append(f.keys[table], name)
@@ -160,10 +160,11 @@ func (f *File) decodeTable(result any, around values, keyPath ...any) {
 func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool {
 	err := f.meta.PrimitiveDecode(value, result)
 	variable := reflect.ValueOf(result).Elem()
-	// The decoder has no error for a map whose value is not a table, and takes an integer for nanoseconds.
-	isNoTable := variable.Kind() == reflect.Map && variable.IsNil()
-	isNoDuration := variable.Type() == reflect.TypeFor[time.Duration]() && f.meta.PrimitiveDecode(value, new(string)) != nil
-	if err == nil && !isNoTable && !isNoDuration {
+	// The decoder has no error for a map whose value is not a table: it leaves the map nil. It takes a number for a
+	// duration, which has to be a string here.
+	isNilMap := variable.Kind() == reflect.Map && variable.IsNil()
+	isNumber := variable.Type() == reflect.TypeFor[time.Duration]() && f.meta.PrimitiveDecode(value, new(string)) != nil
+	if err == nil && !isNilMap && !isNumber {
 		return true
 	}
 	variable.SetZero() // it may have a part of the value
@@ -191,11 +192,12 @@ func (f *File) absolutePaths(list []string, keyPath ...any) []string {
 	return paths
 }
 
-// disabledTables returns the name of the one table that a problem at a place disables: the smallest table around the
+// disabledTables returns a list with the one table that a problem at a place disables: the smallest table around the
 // place that is used as a whole or not at all, such as kb.topic.notes.
 func disabledTables(keyPath place) []string {
-	depth := map[any]int{"kb": 3, "model": 2, "mcp": 2}[keyPath[0]] // 0 for tables that are used as a whole
-	return []string{dotted(keyPath[:min(max(depth, 1), len(keyPath))])}
+	// The length of the table's path: [kb.topic.ID], [model.NAME] and [mcp.NAME] are used one by one, others as a whole.
+	steps := cmp.Or(map[any]int{"kb": 3, "model": 2, "mcp": 2}[keyPath[0]], 1)
+	return []string{dotted(keyPath[:min(steps, len(keyPath))])}
 }
 
 // inTable returns the name of a key for messages: `"a" in [b.c]`, or `"a"` for a key outside of all tables.

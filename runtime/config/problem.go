@@ -92,10 +92,11 @@ func (c *Config) Judge(problem, hint string, keyPath ...any) {
 	c.user.addProblem(keyPath, hint, "%s", problem)
 }
 
-// Judge adds a problem, which a sentence tells, with the table t. The kind of t is model or mcp. Judge does nothing if
-// the sentence is empty, or if a problem disables t already.
+// Judge adds a problem with the table t, [kind.NAME]. The sentence says what is wrong with t, such as "has no address".
+// Judge does nothing if the sentence is empty, or if another problem disables t already.
 func (t Table[T]) Judge(kind, sentence string) {
-	if table := kind + "." + t.Name; sentence != "" && t.File.config.Wrong(table) == nil {
+	table := kind + "." + t.Name
+	if isUsable := t.File.config.Wrong(table) == nil; isUsable && sentence != "" {
 		t.File.addProblem(place{kind, t.Name}, "", "[%s] %s", table, sentence)
 	}
 }
@@ -108,19 +109,20 @@ func (f *File) addProblem(keyPath place, hint, format string, args ...any) {
 }
 
 // addUnknownKey adds a problem with a key that nothing reads. known are the keys that the table with key may have. The
-// problem disables the tables of [probableTables], and also [stores] if the key may be meant to exclude conversations.
+// problem disables the tables that the key was probably meant for, because they lack a setting now. The table stores is
+// among them if the key may be meant to exclude conversations.
 func (f *File) addUnknownKey(key place, known []string) {
 	tables, hint := probableTables(key, known)
 	isProjects := f.Root != "" // f is a file of the project, not the user's
 	owner := cmp.Or(f.config.UserFile, "the user's own configuration")
 	mayExclude := f.mayExclude(key)
 	switch {
-	case mayExclude && isProjects:
+	case mayExclude && isProjects: // no file of a project may have [stores]
 		hint = "what is read of stores of conversations is for the user to say, in " + owner + "; a file called .convtools-exclude excludes this project"
 		tables = append(tables, "stores")
-	case mayExclude && !slices.Contains(tables, "stores"):
+	case mayExclude && !slices.Contains(tables, "stores"): // the key is outside of [stores]
 		hint, tables = "write it below [stores]", append(tables, "stores")
-	case isProjects && near.Name(key[len(key)-1].(string), []string{"trust"}) != "":
+	case isProjects && near.Name(key[len(key)-1].(string), []string{"trust"}) != "": // a name like trust
 		hint = "whom to trust is for the user to say, in " + owner
 	}
 	problem := f.position(key)
@@ -141,7 +143,7 @@ func probableTables(key place, known []string) (tables []string, hint string) {
 		return disabledTables(key[:len(key)-1]), "known here: " + strings.Join(known, ", ")
 	case name == "topic":
 		return []string{"kb"}, "topics stand under [kb.topic.<id>]"
-	case meant == "model" || meant == "mcp": // other models and servers can be used
+	case meant == "model" || meant == "mcp": // each [model.NAME] or [mcp.NAME] can be used without the others
 		return nil, "did you mean [" + meant + "]?"
 	case meant != "":
 		return []string{meant}, "did you mean [" + meant + "]?"
@@ -153,7 +155,7 @@ func probableTables(key place, known []string) (tables []string, hint string) {
 func (f *File) mayExclude(key place) bool {
 	name := key[len(key)-1].(string)
 	byName := near.Name(name, []string{"stores", "exclude", "off"}) != "" || strings.HasPrefix(strings.ToLower(name), "exclu")
-	// An array or a boolean outside of all tables can have no other meaning.
+	// All known keys outside of tables are tables: an array or a boolean there is probably meant for [stores].
 	byType := len(key) == 1 && slices.Contains([]string{"Array", "Bool"}, f.meta.Type(name))
 	return byName || byType || slices.ContainsFunc(f.keysOf(key), func(below string) bool { return f.mayExclude(key.Key(below)) })
 }

@@ -28,9 +28,9 @@ func (e *OutsideError) Hint() string {
 	return "to allow it, add the directory that it leads to to directories in [trust] of " + e.UserFile
 }
 
-// OpenDir opens the directory of a project at path, which is relative to root, with slashes. It follows links, also
-// those that are made meanwhile, only to directories in root and in directories that the user trusts. Any other path is
-// an [*OutsideError]. The user's configuration, which getenv finds, is read only if path leads out of root.
+// OpenDir opens the directory of a project at path, which is relative to root, with slashes. If links in path lead
+// neither into root nor into a directory that the user trusts, the error is an [*OutsideError]. The user's
+// configuration, which getenv finds, is read only if path leads out of root.
 func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 	target, err := filepath.EvalSymlinks(filepath.Join(root, filepath.FromSlash(path)))
 	if err != nil {
@@ -48,7 +48,7 @@ func OpenDir(root, path string, getenv func(string) string) (*os.Root, error) {
 		return nil, err
 	}
 	defer parent.Close()
-	return safefile.OpenDirIn(parent, below) // follows links that were made meanwhile only inside parent
+	return safefile.OpenDirIn(parent, below) // a link that was made since EvalSymlinks can lead only into parent
 }
 
 // enclosing returns the first of some directories that is target or has target in it, as a path without links, and the

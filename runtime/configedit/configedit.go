@@ -150,8 +150,8 @@ func Remove(format Format, src []byte, path []string) ([]byte, error) {
 	return checkEdit(format, src, append(bom, edited...), path, nil)
 }
 
-// checkEdit returns edited if it differs from the document src in no more than the value at path, and has the value want
-// there, or no value if want is nil. Otherwise it returns errChecked.
+// checkEdit returns edited if it differs from the document src only in the value at path, and this value is want. A nil
+// want stands for no value. If edited differs in any other way, the error is errChecked.
 func checkEdit(format Format, src, edited []byte, path []string, want any) ([]byte, error) {
 	before, err := decode(format, src)
 	if err != nil {
@@ -164,10 +164,7 @@ func checkEdit(format Format, src, edited []byte, path []string, want any) ([]by
 	// For reflect.DeepEqual a NaN differs from itself.
 	equal := func(a, b any) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
 	value, exists := lookup(after, path)
-	isWanted := exists && equal(value, want)
-	if want == nil {
-		isWanted = !exists
-	}
+	isWanted := exists == (want != nil) && equal(value, want)
 	dropValue(before, path)
 	dropValue(after, path)
 	if !isWanted || !equal(before, after) {
@@ -176,7 +173,7 @@ func checkEdit(format Format, src, edited []byte, path []string, want any) ([]by
 	return edited, nil
 }
 
-// decode decodes a document, which may be empty. The error is a *SyntaxError, or a *ConflictError for another root.
+// decode decodes a document. The error is a *SyntaxError, or a *ConflictError if a JSON document is not an object.
 func decode(format Format, src []byte) (map[string]any, error) {
 	_, body := splitBOM(src)
 	if format == TOML {

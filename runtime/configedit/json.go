@@ -78,9 +78,10 @@ func parseJSONC(src []byte) (hujson.Value, error) {
 	if _, errWithValue := hujson.Parse(append(padded, "{}"...)); errWithValue == nil {
 		return hujson.Value{}, nil // only a value is missing
 	}
-	e := syntaxError(src, len(src), err.Error())
-	var line, column int // only the text of the error has the position
-	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil && line <= e.Line {
+	e := syntaxError(src, len(src), err.Error()) // at the end of src, for an error in the line that was added
+	var line, column int                         // in padded; only the text of the error has the position
+	_, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column)
+	if isInSrc := scanErr == nil && line <= e.Line; isInSrc {
 		e.Line, e.Column, e.Detail = line, column, text.Cut(errors.Unwrap(err).Error(), 80)
 	}
 	return hujson.Value{}, e
@@ -224,9 +225,8 @@ func removeJSON(src []byte, path []string) ([]byte, error) {
 	return pack(&root), nil
 }
 
-// removeMember removes the member at index from an object. The comments around the member are kept before the next
-// member, or before the closing brace. An Extra of package hujson has blanks and comments; the one after the value of
-// the last member is nil if no comma follows the value.
+// removeMember removes the member at index from an object. It keeps the comments around the member: they come before
+// the next member or, after the last member, before the closing brace.
 func removeMember(object *hujson.Object, index int) {
 	m := object.Members[index]
 	beforeNext := &object.AfterExtra // before the closing brace
@@ -237,11 +237,11 @@ func removeMember(object *hujson.Object, index int) {
 	comments := commentsAround(m, *beforeNext)
 	if isLast && index > 0 { // the member before m becomes the last one, with a comma if m has one
 		previous := &object.Members[index-1].Value
-		hasComma := m.Value.AfterExtra != nil
-		if !hasComma { // the comments before the comma of previous are kept too
+		// AfterExtra has the comments between a value and its comma. For the last value, nil means no comma.
+		if hasComma := m.Value.AfterExtra != nil; hasComma {
+			previous.AfterExtra = append(hujson.Extra{}, previous.AfterExtra...) // not nil: a comma
+		} else { // previous loses its comma, but not the comments before the comma
 			comments, previous.AfterExtra = slices.Concat(previous.AfterExtra, comments), nil
-		} else if previous.AfterExtra == nil {
-			previous.AfterExtra = hujson.Extra{} // a comma without comments
 		}
 	}
 	*beforeNext = slices.Concat(comments, *beforeNext)
@@ -251,8 +251,8 @@ func removeMember(object *hujson.Object, index int) {
 	}
 }
 
-// commentsAround returns the comments before m and after the value of m. It keeps the line ending of a comment that
-// begins with //, unless the text next, which will follow the comments, begins with one.
+// commentsAround returns the comments before m and after the value of m. The text next will follow these comments. A
+// line ending after the comments is kept if one of them begins with // and next does not begin with a line ending.
 func commentsAround(m hujson.ObjectMember, next hujson.Extra) hujson.Extra {
 	comments := bytes.TrimRight(slices.Concat(m.Name.BeforeExtra, m.Value.AfterExtra), " \t")
 	newlineFollows := bytes.HasPrefix(bytes.TrimLeft(next, " \t\r"), []byte("\n"))
@@ -280,8 +280,8 @@ type layout struct {
 	space string // after colons and commas
 }
 
-// render returns the value of a [Member] as text. A list of strings is on one line, and an object is if l.eol is empty.
-// indent is the indentation of the line on which the value begins.
+// render returns the value of a [Member] as text. Each member of an object is on a line of its own; if l.eol is empty,
+// everything is on one line. indent is the indentation of the line on which the value begins.
 func (l layout) render(value any, indent string) string {
 	var items []string
 	switch v := value.(type) {

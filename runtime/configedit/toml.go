@@ -54,9 +54,10 @@ func decodeTOML(src []byte) (map[string]any, error) {
 	return doc, nil
 }
 
-// setTOML returns src with the members set in the table at path. A new table is added at the end. In an existing table,
-// new values take the place of old ones, and new members follow the last statement. A *ConflictError is for a table
-// that has no header or cannot be added to, and for a comment that would be lost.
+// setTOML returns src with the members set in the table at path; exists reports whether the table exists. A new table
+// is added at the end. In an existing table, new values take the place of old ones, and new members follow the last
+// statement. The error is a *ConflictError if the existing table has no header, if no table can be added at path, or if
+// an old value may have comments.
 func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, error) {
 	list, err := statements(src)
 	if err != nil {
@@ -80,26 +81,26 @@ func setTOML(src []byte, path []string, exists bool, members []Member) ([]byte, 
 		if i < 0 {
 			continue
 		}
-		old := src[st.Value:st.End]
+		old := src[st.Value:st.End] // the text of the value
 		if bytes.ContainsRune(old, '#') && bytes.ContainsRune(old, '\n') {
 			return nil, &ConflictError{Path: append(slices.Clip(path), st.Name...), Detail: "may have comments, which would be lost", Fix: "change it by hand"}
 		}
 		out, copied = slices.Concat(out, src[copied:st.Value], []byte(tomlValue(members[i].Value))), st.End
 		members = slices.Delete(slices.Clone(members), i, i+1) // the rest are new members
 	}
-	out = append(out, src[copied:last.to]...)
+	out = append(out, src[copied:last.to]...) // to the end of the lines of last
 	if len(out) > 0 && out[len(out)-1] != '\n' {
 		out = append(out, newline(src)...)
 	}
 	for _, m := range members {
-		indent := string(src[last.from:last.Start])
+		indent := string(src[last.from:last.Start]) // the blanks before last on its line
 		out = append(out, indent+m.Key+" = "+tomlValue(m.Value)+newline(src)...)
 	}
 	return append(out, src[last.to:]...), nil
 }
 
-// appendTable returns src with a new table at path at the end. It returns a *ConflictError if no table can be added to
-// a table around the new one: that table is an array of tables, or is written as the value of a key.
+// appendTable returns src with a new table at path at the end. It returns a *ConflictError if a table around the new
+// one is written in a form that TOML allows no additions to: as [[name]], an array of tables, or as the value of a key.
 func appendTable(src []byte, list []statement, path []string, members []Member) ([]byte, error) {
 	var header []string // of the table with the statement st
 	for _, st := range list {
@@ -110,11 +111,10 @@ func appendTable(src []byte, list []statement, path []string, members []Member) 
 			}
 			continue
 		}
-		key := slices.Concat(header, st.Name)
-		if !beginsWith(path, key) {
+		if isAround := beginsWith(path, slices.Concat(header, st.Name)); !isAround {
 			continue
 		}
-		// This decoder allows additions to a table in braces, but TOML and other parsers do not.
+		// The decoder of package toml allows additions to a table in braces, but TOML and other parsers do not.
 		conflict := &ConflictError{Path: path[:len(path)-1], Detail: "is written in a form that no table can be added to", Fix: makeTable}
 		if src[st.Value] == '{' {
 			conflict.Fix = "write what is in its braces as tables with headers, [" + toml.Key(conflict.Path).String() + ".NAME]"

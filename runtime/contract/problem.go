@@ -244,19 +244,19 @@ func (p *Problem) parameter() string {
 }
 
 // fixed returns the corrected value of an argument with problems, or "" if the argument has to be removed. A problem
-// with the whole value has the corrected value as its fix. Other problems are with items of an array: such an item is
-// replaced by the fix of its first problem, or removed if there is no fix or the problem is deeper inside the item. An
-// object with problems inside is removed.
+// with the whole value has the corrected value as its fix. An object with problems inside is removed. In an array, the
+// first problem of an item decides: the fix replaces the item. Without a fix, and if the problem is deeper inside the
+// item, the item is removed.
 func fixed(a Argument, problems []Problem) string {
 	fixes := map[string]string{} // by the path of an item with a problem; "" removes the item
 	for _, p := range problems {
 		if p.Path == a.Name {
 			return p.Fix
 		}
-		itemPath, inside, _ := strings.Cut(p.Path, "]") // of files[2].name, files[2 and .name
+		itemPath, inside, _ := strings.Cut(p.Path, "]") // files[2 and .name for files[2].name
 		itemPath += "]"
 		fix := p.Fix
-		if inside != "" {
+		if inside != "" { // the fix is only for a part of the item
 			fix = ""
 		}
 		if _, hasEarlier := fixes[itemPath]; !hasEarlier {

@@ -98,8 +98,9 @@ func (c Config) checkHost(ctx context.Context, check *Check, r install.Registrat
 	}
 }
 
-// checkJP runs the command that is registered with JP, and sets the result in check; the status and the fix of a failure
-// are there already. If the command succeeds, but JP does not load the tools for lack of settings, the status is a warning.
+// checkJP runs the command that is registered with JP, and sets the result in check. The status and the fix of a
+// failure are there already. If the command succeeds, but JP lacks settings to load the tools, the detail names them,
+// and the status is a warning if they are certainly nowhere else.
 func (c Config) checkJP(ctx context.Context, check *Check, r install.Registration) {
 	start := c.Now()
 	if err := c.probeJP(ctx, r); err != nil {
@@ -113,10 +114,10 @@ func (c Config) checkJP(ctx context.Context, check *Check, r install.Registratio
 	if len(missing) == 0 {
 		return
 	}
-	if certain {
+	if certain { // no other file of the workspace can have the settings
 		check.Status, check.Fix = toolset.Warning, strings.Join(missing, " ")
 		check.Detail += ", but the workspace's configuration does not have JP load it"
-	} else { // another file of the workspace may have the settings
+	} else {
 		check.Detail += "; what .jp/config.toml does not tell, the workspace's configuration has to: " + strings.Join(missing, " ")
 	}
 }

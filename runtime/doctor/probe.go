@@ -110,7 +110,8 @@ func (c Config) checkTools(answered answer, tools map[string]bool) error {
 }
 
 // command returns the command to start for a registration: its program with args, in the project, with the environment
-// of a host. Variables of the entry are in the environment only if the entry is in the user's own file.
+// of a host. The registration's own variables are set only if it is in the user's file: a project's file, which others
+// may have written, must not decide what the program does.
 func (c Config) command(r install.Registration, args []string) process.Command {
 	env := process.DefaultEnv("JP_*", toolset.Variable(c.Install.Name, "*"))
 	if r.Scope == install.User {

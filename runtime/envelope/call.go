@@ -17,8 +17,8 @@ func Text[P any](ctx context.Context, call contract.Call, tool contract.Tool, do
 	return call.Noted(answer), nil
 }
 
-// Answer answers a call with the envelope that do returns for the call's arguments; do puts the notes of the call into
-// the envelope. The error is that of the arguments or of do.
+// Answer answers a call with the envelope that do returns for the call's arguments. The call that do gets has notes of
+// repaired arguments; the envelope has to include these notes. The error is that of the arguments or of do.
 func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (*E, error)) (string, error) {
 	answer, err := run(ctx, &call, tool, do)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 // Document returns an element as text. element is a pointer to a struct with the tags of generated envelopes:
 //
 //	type ListEnvelope struct {
-//		_       struct{} `element:"conversation_list,root"`    // also ",beside", to stay on the line
+//		_       struct{} `element:"conversation_list,root"`    // or ",beside": on the line of the content before it
 //		_       struct{} `attr:"version" fixed:"1"`            // is always there
 //		Count   int      `attr:"count,omitzero"`               // nil pointers are always left out
-//		Before  bool     `separator:"gap"`                     // <gap/> before the element
+//		Before  bool     `separator:"gap"`                     // if true, <gap/> before the element
 //		Text    string   `body:"inline"`                       // lines, block, json
 //		Notes   []string `element:"note,omitzero" body:"inline"` // elements that are only a body
 //		Records []Record                                       // elements of their own
@@ -28,8 +28,9 @@ func Document(element any) []byte {
 // Element writes an element inside the current one; see [Document].
 func (w *Writer) Element(element any) { w.element(reflect.ValueOf(element).Elem()) }
 
-// element writes the element that a struct describes, see [Document]: the separators that are true, then the start tag
-// with the attributes, then the contents. The tag of the first field names the element.
+// element writes the element that a struct describes with its tags, see [Document]. First comes an empty element, such
+// as <gap/>, for each true field with a separator tag; then the start tag with the attributes; then the contents. The
+// element tag of the first field has the name.
 func (w *Writer) element(v reflect.Value) {
 	fields := v.Type()
 	name, option, _ := strings.Cut(fields.Field(0).Tag.Get("element"), ",")
@@ -57,6 +58,7 @@ func (w *Writer) element(v reflect.Value) {
 	w.Close()
 }
 
+// open opens an element: on the line of the content before it if the option is "beside", otherwise on a new line.
 func (w *Writer) open(name, option string) {
 	if option == "beside" {
 		w.OpenBeside(name)
@@ -84,8 +86,8 @@ func (w *Writer) taggedAttribute(tag reflect.StructTag, v reflect.Value) {
 }
 
 // content writes a field that is a body, an element or a list of these. If the tag of a string names an element, the
-// string is the body of a new element with that name, which omitzero leaves out if the string is empty; otherwise the
-// string is the body of the current element.
+// string is the body of a new element with that name. Otherwise the string is the body of the current element. With the
+// option omitzero, an empty string has no new element.
 func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Slice:
@@ -107,7 +109,7 @@ func (w *Writer) content(tag reflect.StructTag, v reflect.Value) {
 		if v.Len() == 0 && strings.Contains(options, "omitzero") {
 			return
 		}
-		w.open(name, strings.TrimSuffix(options, ",omitzero")) // of beside,omitzero it gets beside
+		w.open(name, strings.TrimSuffix(options, ",omitzero")) // "beside,omitzero" also has the option of open
 		w.Body(tag.Get("body"), v.String())
 		w.Close()
 	}

@@ -49,11 +49,11 @@ func (f *FileChange) Backup() string { return f.backup }
 // errMeanwhile is the error for a file that was changed since the plan was made.
 var errMeanwhile = errors.New("something else has written it in the meantime; nothing was changed, try again")
 
-// add adds a file to the change: the file gets the contents after, or is removed if after is nil. A file that exists and
-// is not removed gets a backup. entry is the entry of [FileChange].
-func (c *Change) add(s snapshot, after []byte, entry string) {
-	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: after, entry: entry}
-	if s.exists && after != nil { // a file to remove has only entries of this program
+// add adds a file to the change: the file gets the contents, or is removed if contents is nil. An existing file gets a
+// backup, except a file to remove: it has only entries of this program. entry is the entry of [FileChange].
+func (c *Change) add(s snapshot, contents []byte, entry string) {
+	f := FileChange{Path: s.path, Target: s.target, Before: s.data, After: contents, entry: entry}
+	if isKept := contents != nil; s.exists && isKept {
 		f.backup = backupPath(c.backups, s)
 	}
 	c.Files = append(c.Files, f)

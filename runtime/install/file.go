@@ -79,8 +79,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// writable returns an error, a *ManualError, if the file exists and belongs to another user or cannot be written. The
-// file is replaced by a new one, which could succeed all the same.
+// writable returns an error, a *ManualError, if the file exists and belongs to another user or cannot be written. Such
+// a file must not be replaced by a new file, even if the system allows that.
 func (s snapshot) writable() error {
 	if !s.exists {
 		return nil

@@ -32,10 +32,10 @@ func (r Registration) Settings(o Options) (settings []string, ok bool) {
 	return settings, len(args) == 0
 }
 
-// cutSettings splits words into settings, which are the given flags with their values at the beginning of words, and the
-// rest. A flag that lacks its value is in the rest.
+// cutSettings splits words in two: settings are the flags at the beginning of words, with their values, and rest are
+// the words after them. Only flags in the parameter flags count. A flag that lacks its value is in rest.
 func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string) {
-	end := 0 // of the settings
+	end := 0 // the number of words in settings
 	for end < len(words) {
 		i := slices.IndexFunc(flags, func(f toolset.Flag) bool { return f.Word() == words[end] })
 		hasValue := end+1 < len(words) && !strings.HasPrefix(words[end+1], "-")
@@ -62,13 +62,14 @@ func (o Options) jpTemplate() string {
 	return ""
 }
 
-// jpCommand returns the command line with which JP calls a tool: that of [Options.jpTemplate], with o.Settings after
-// the program, and with the path of the program if PATH does not lead to it. A template that starts another program,
-// such as a task runner, stays as it is, and settings are an error. A mark of JP's templates in settings is an error too.
+// jpCommand returns the command line with which JP calls a tool. If the command line of [Options.jpTemplate] starts
+// this program, jpCommand adds o.Settings after the program, and uses the path of the program if PATH does not lead to
+// it. Any other command line, such as that of a task runner, stays as it is, and then settings are an error. A mark of
+// JP's templates in settings is an error too.
 func (o Options) jpCommand() (string, error) {
 	template := o.jpTemplate()
 	arguments, startsThis := strings.CutPrefix(template, o.Name+" ")
-	if !startsThis && len(o.Settings) > 0 {
+	if !startsThis && len(o.Settings) > 0 { // the user has to add the flags to what the task runner runs
 		return "", fmt.Errorf("JP is not told to start %s but %q, which no flags can be added to: add them to what that runs", o.Name, template)
 	}
 	if !startsThis {
@@ -77,7 +78,7 @@ func (o Options) jpCommand() (string, error) {
 	for i, word := range o.Settings {
 		for _, mark := range []string{"{{", "}}", "{%", "{#"} {
 			if strings.Contains(word, mark) {
-				flag := o.Settings[max(i-1, 0)] // the flag before its value
+				flag := o.Settings[max(i-1, 0)] // word is a value, and the word before it is the flag
 				return "", fmt.Errorf("%s %q has %s in it, which JP takes for a place to fill in: write it without", flag, word, mark)
 			}
 		}

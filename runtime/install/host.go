@@ -250,11 +250,11 @@ func (h Host) command(scope Scope, o Options) ([]string, error) {
 	return append(command, o.Settings...), nil
 }
 
-// programIn returns this program as the configuration for a scope names it. A file that people share has the program's
-// name if PATH leads to the program. A user's own file has the program's path, because applications started from a
+// programIn returns this program as the configuration for a scope names it. If PATH leads to the program, a file that
+// people share has the program's name. A user's own file has the program's path, because applications started from a
 // desktop often have a shorter PATH than a shell.
 func (o Options) programIn(scope Scope) string {
-	if scope == Project && o.ProgramName != "" {
+	if scope == Project && o.ProgramName != "" { // ProgramName is the name in PATH
 		return o.ProgramName
 	}
 	return o.Program
@@ -282,7 +282,7 @@ func (h Host) entryPath(src []byte, o Options) ([]string, error) {
 func (h Host) entry(path, command []string) []configedit.Member {
 	if h.shape == listShape {
 		members := []configedit.Member{{Key: "type", Value: "local"}, {Key: "command", Value: command}}
-		if len(path) == len(h.table)+1 { // the old form of opencode
+		if len(path) == len(h.table)+1 { // the old form of opencode, without "servers" between the table and the entry
 			members = append(members, configedit.Member{Key: "enabled", Value: true})
 		}
 		return members
@@ -294,9 +294,10 @@ func (h Host) entry(path, command []string) []configedit.Member {
 	return members
 }
 
-// forwarded returns the member of an entry that lists the environment variables which the host passes to the server, or
-// nil if the host passes all. The list has the names that entry, the existing entry or nil, has already, and the names
-// of this program's variables that are set. The result is nil if that adds no name, or if entry has no list of names.
+// forwarded returns the member of this program's entry that lists the environment variables which the host passes to
+// the server. The list has the names in the existing entry, and the names of this program's variables that are set.
+// entry is the existing entry, or nil. forwarded returns nil if no member has to be set: the host passes all variables,
+// the entry lists all names already, or the entry has a value that is no list of names.
 func (h Host) forwarded(entry map[string]any, o Options) []configedit.Member {
 	if h.forward == "" {
 		return nil

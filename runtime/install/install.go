@@ -57,8 +57,9 @@ func (o Options) entry() string { return cmp.Or(o.Entry, o.Name) }
 // errNoWorkspace is the error for a host that knows no projects, without a workspace.
 var errNoWorkspace = errors.New("the host starts servers outside of any project, and no workspace was found to bind the server to; name one with --workspace DIR")
 
-// newChange returns a change without files, for the path that [Host.path] returns. It sets the folders that stay, and reads
-// no file. The error is that of [Host.path], or that there is no folder for copies.
+// newChange returns a change without files, for the path that [Host.path] returns. It reads no file. It sets the
+// folders that stay when the removal of a file leaves them empty. The error is that of [Host.path], or that there is no
+// folder for copies.
 func (h Host) newChange(opts Options) (*Change, error) {
 	scope := cmp.Or(opts.Scope, h.Scopes[0])
 	path, err := h.path(scope, opts)
@@ -67,7 +68,7 @@ func (h Host) newChange(opts Options) (*Change, error) {
 	}
 	change := &Change{Host: h.Name, Scope: scope, Path: path, stay: []string{opts.Project}}
 	if h.isJP() {
-		change.stay = []string{path} // the .jp directory
+		change.stay = []string{path} // the .jp directory, which JP made
 	} else if homeDir, err := home(opts); err == nil {
 		change.stay = append(change.stay, homeDir)
 	}
@@ -76,15 +77,15 @@ func (h Host) newChange(opts Options) (*Change, error) {
 }
 
 // path returns the path of a host's file for a scope: the first candidate that exists, or the first candidate if none
-// does. For JP that is the .jp directory. The error is, in this order: the host does not have the scope, the home
-// directory is not known, or [Options.checkJP].
+// does. For JP the only candidate is the .jp directory. The error is that the host does not have the scope, or that the
+// home directory is not known; for JP, also that the directory is missing or that the options have no files for JP.
 func (h Host) path(scope Scope, opts Options) (string, error) {
 	if err := h.CheckScope(scope); err != nil {
 		return "", err
 	}
 	candidates, err := h.site(scope).candidates(opts)
 	if err == nil && h.isJP() {
-		err = opts.checkJP(candidates[0])
+		err = opts.checkJP(candidates[0]) // the only candidate
 	}
 	if err != nil {
 		return "", err
@@ -110,8 +111,8 @@ func (h Host) ScopeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// PlanInstall plans the registration with a host. It reads files and changes none. The error is a *ManualError for a
-// file that cannot be edited. Errors in the options come before that.
+// PlanInstall plans the registration with a host. It reads files and changes none. The error is about the options,
+// which are checked first, or a *ManualError for a file that cannot be edited.
 func PlanInstall(host Host, opts Options) (*Change, error) {
 	if err := opts.checkLasting(); err != nil {
 		return nil, err
@@ -132,7 +133,7 @@ func PlanInstall(host Host, opts Options) (*Change, error) {
 	if unattended := host.Unattended(opts); unattended != "" {
 		change.Advice = append(change.Advice, unattended)
 	}
-	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // PATH does not lead to the program
+	if len(change.Files) > 0 && change.Scope == Project && opts.ProgramName == "" { // a shared file has the path of Program
 		change.note("What people of the project share names %s, a path of this computer. Put its folder in PATH and install again to have it named %s.", opts.Program, opts.Name)
 	}
 	return change, nil
@@ -162,16 +163,16 @@ func (c *Change) installServer(host Host, opts Options) error {
 	return nil
 }
 
-// setEntry plans to set members of this program's entry in a file. Other members of an existing entry stay. A note says
-// that a disabled entry stays disabled. Another note names the members that stay if the existing entry starts another
-// program. An existing entry without a command is a *configedit.ConflictError.
+// setEntry plans to set members of this program's entry in a file. An existing entry keeps its other members, and a
+// note names these if the entry starts another program. A note also says that a disabled entry stays disabled. An
+// existing entry without a command is a *configedit.ConflictError.
 func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member, opts Options) error {
 	_, hasCommand := file.entry["command"]
 	if file.hasEntry && !hasCommand { // such as a server on the network, which has an address
 		return &configedit.ConflictError{Path: file.entryPath, Detail: "is there already and starts no command", Fix: "remove that entry, or give it another name"}
 	}
 	r := Registration{Path: c.Path}
-	r.setFrom(file.entry)
+	r.setFrom(file.entry) // sets Disabled
 	if r.Disabled {
 		c.note("The entry is switched off, and stays so. To switch it on, %s.", r.SwitchOn())
 	}
@@ -188,7 +189,8 @@ func (c *Change) setEntry(host Host, file entryFile, members []configedit.Member
 	kept := slices.DeleteFunc(slices.Sorted(maps.Keys(file.entry)), func(key string) bool {
 		return slices.ContainsFunc(members, func(m configedit.Member) bool { return m.Key == key })
 	})
-	if file.hasEntry && !host.startsThis(file.entry, opts) && len(kept) > 0 {
+	startsOther := file.hasEntry && !host.startsThis(file.entry, opts)
+	if startsOther && len(kept) > 0 {
 		c.note("The entry was there already, for another command. What else is in it stays: %s.", strings.Join(kept, ", "))
 	}
 	c.add(file.snapshot, after, marked("+", configedit.Snippet(host.format, file.entryPath, members)))
@@ -208,7 +210,8 @@ func (o Options) checkLasting() error {
 		rel, err := filepath.Rel(temp, dir)
 		return filepath.IsAbs(temp) && err == nil && filepath.IsLocal(rel)
 	}
-	isTemporary := o.ProgramName == "" && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp)
+	isInPath := o.ProgramName != "" // the name of the program in PATH
+	isTemporary := !isInPath && slices.ContainsFunc([]string{"TMPDIR", "TEMP", "TMP"}, inTemp)
 	if isBuilt || isTemporary {
 		return fmt.Errorf("this program is in a folder for temporary files, %s, where hosts would not find it for long; install it first, for example with go install, and register that one", dir)
 	}

@@ -71,13 +71,15 @@ func (c *Change) installJP(o Options) error {
 			return fmt.Errorf("preparing %s: %w", f.Path, err)
 		}
 		current, err := readFile(filepath.Join(o.Project, filepath.FromSlash(f.Path)))
-		if err == nil && current.exists && bytes.Equal(current.data, text) {
+		switch { // after an error, current.exists is false
+		case current.exists && bytes.Equal(current.data, text):
 			continue
-		}
-		if err == nil && current.exists && !isGenerated(current.data) {
+		case current.exists && !isGenerated(current.data):
 			err = &ManualError{Err: errors.New("it was not written by " + o.Name), Fix: "move it away to have it replaced"}
+		case err == nil:
+			err = current.writable()
 		}
-		if err = errors.Join(err, current.writable()); err != nil {
+		if err != nil {
 			return leftAlone(current.path, err)
 		}
 		c.add(current, text, "")
@@ -158,9 +160,9 @@ func (r *Registration) setFromJP(files []contract.File) bool {
 	return hasFile
 }
 
-// JPSettings returns sentences about the settings that .jp/config.toml lacks for JP to load the files. It reads no
-// other file of settings. sure is false if the settings may be elsewhere: .jp/config.toml cannot be read, or it does
-// not exist and .jp has another file of settings.
+// JPSettings returns a sentence for each setting that .jp/config.toml lacks. JP needs the settings to load the files
+// that [PlanInstall] writes. sure is false if a file that was not read may have the settings: .jp/config.toml after an
+// error, or another file of settings where .jp/config.toml does not exist.
 func JPSettings(o Options) (lacks []string, sure bool) {
 	jpDir := filepath.Join(o.Project, ".jp")
 	config, err := readFile(filepath.Join(jpDir, "config.toml"))
@@ -186,10 +188,9 @@ const skillFolder = ".jp/config/"
 // jpDefinitions is the folder of definitions relative to .jp.
 const jpDefinitions = "mcp/tools"
 
-// jpAdvice returns sentences about the settings that .jp/config.toml lacks, also if they may be elsewhere, and about
-// how to use each skill.
+// jpAdvice returns sentences that tell the user which settings .jp/config.toml lacks, and how to use each skill.
 func jpAdvice(o Options) []string {
-	advice, _ := JPSettings(o)
+	advice, _ := JPSettings(o) // also if another file may have the settings
 	for _, f := range o.JPFiles {
 		skill, ok := strings.CutPrefix(f.Path, skillFolder)
 		if !ok {
@@ -201,8 +202,8 @@ func jpAdvice(o Options) []string {
 	return advice
 }
 
-// lists reports whether a list has a path that begins with prefix, or a pattern for such a path. An item of the list is
-// a string, or a table with the string under "path".
+// lists reports whether a list has a path that begins with prefix, or a pattern with ** for paths in a folder around
+// prefix. An item of the list is a string, or a table with the string under "path".
 func lists(list any, prefix string) bool {
 	items, _ := list.([]any)
 	if tables, ok := list.([]map[string]any); ok { // TOML's [[name]]
@@ -216,9 +217,9 @@ func lists(list any, prefix string) bool {
 		}
 		text, ok := item.(string)
 		text = strings.TrimPrefix(text, "./")
-		// The folder of a pattern such as **/*.toml may be above prefix.
-		above, _, isPattern := strings.Cut(text, "**")
-		if ok && (strings.HasPrefix(text, prefix) || isPattern && strings.HasPrefix(prefix, above)) {
+		folder, _, isPattern := strings.Cut(text, "**") // the pattern matches paths in folder, at any depth
+		isAround := isPattern && strings.HasPrefix(prefix, folder)
+		if ok && (strings.HasPrefix(text, prefix) || isAround) {
 			return true
 		}
 	}

@@ -46,14 +46,14 @@ func leftAlone(path string, err error) *ManualError {
 	return manual
 }
 
-// addByHand sets Snippet to the text of an entry at path with the members, and Where to the place for this text. It does
-// nothing if a person cannot write into the file either.
+// addByHand sets Snippet to the text of an entry at path with the members, and Where to the place for this text. It
+// does nothing if byHand is false: then a person cannot write into the file.
 func (e *ManualError) addByHand(format configedit.Format, path []string, members []configedit.Member) {
 	if !e.byHand {
 		return
 	}
 	e.Where, e.Snippet = "put this at the end of the file", configedit.Snippet(format, path, members)
-	if format != configedit.TOML {
+	if format != configedit.TOML { // the text is the member path[0]; a file that has this member gets only what is inside of the text
 		e.Where = fmt.Sprintf("put this between the outermost braces, with commas between what is there; where there is a %q already, what is inside of this one goes into that", path[0])
 	}
 }

@@ -87,7 +87,7 @@ func (h Host) readEntry(path string, o Options) (entryFile, error) {
 }
 
 // setFrom sets Command, Env, URL and Disabled from an entry; hosts have several names for the same keys. It sets Err if
-// the entry has neither a command and arguments of text nor the address of a server.
+// a word of the command is not text, or if the entry has no command and no address of a server.
 func (r *Registration) setFrom(entry map[string]any) {
 	r.Command = commandOf(entry)
 	switch command := entry["command"]; {
@@ -116,7 +116,7 @@ func (r *Registration) setFrom(entry map[string]any) {
 		}
 	}
 	slices.Sort(r.Env)
-	r.byEnabled = entry["enabled"] == false
+	r.byEnabled = entry["enabled"] == false // some hosts have this key, others have "disabled"
 	r.Disabled = r.byEnabled || entry["disabled"] == true
 }
 

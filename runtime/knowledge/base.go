@@ -172,7 +172,7 @@ func (b *Base) scans(ctx context.Context) iter.Seq[*topic] {
 func (b *Base) scanReadable(ctx context.Context, configured *config.Topic) (*topic, error) {
 	t, err := b.scan(ctx, configured)
 	if err == nil && t.broken != nil {
-		return nil, &contract.Error{Message: "T" + t.broken.Error()[1:] + ".", Err: t.broken}
+		return nil, &contract.Error{Message: "Topic" + strings.TrimPrefix(t.broken.Error(), "topic") + ".", Err: t.broken}
 	}
 	return t, err
 }
@@ -191,13 +191,13 @@ func (b *Base) OpenDir(id string) (*os.Root, error) {
 	return root, nil
 }
 
-// openDir opens the directory of a topic. A directory that the project names has to be in the project or in a
-// directory that the user trusts.
+// openDir opens the directory of a topic. A directory that the user's own file names may be anywhere. A directory that
+// the project names has to be in the project or in a directory that the user trusts.
 func (b *Base) openDir(t *config.Topic) (*os.Root, error) {
-	if t.Outside != "" {
+	if t.Outside != "" { // the directory that the user's own file names
 		return safefile.OpenDir(t.Outside)
 	}
-	return config.OpenDir(b.Root(), t.Subjects, b.getenv)
+	return config.OpenDir(b.Root(), t.Subjects, b.getenv) // checks where the directory is
 }
 
 // directoryError is the error for a topic whose directory cannot be used. It does not have the path of the workspace.

@@ -163,7 +163,7 @@ func (c *checker) checkCollisions() {
 	}
 }
 
-// checkContent adds a finding for a subject that is too large, binary and learned, or a skill without a description.
+// checkContent adds a finding for a file over the limit, a learned binary file, or a skill without a description.
 func (c *checker) checkContent(s *subjects.Subject, content subjects.Content) {
 	switch {
 	case content.TooLarge:

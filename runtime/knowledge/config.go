@@ -32,7 +32,7 @@ const maxID = 64
 //
 // A topic with an error in its configuration cannot be learned, but the others can: if its list `disabled` is wrong, it
 // is not known which subjects are to be hidden. If all topics have errors, or if a flag is wrong, the error of Open is
-// a [*config.Error] with all problems. Another error, which comes first, is that dir is no directory.
+// a [*config.Error] with all problems. If dir is no directory, Open returns that error and reads nothing.
 func Open(dir string, opts Options) (*Base, error) {
 	if dir != "" {
 		root, err := safefile.OpenDir(dir)
@@ -50,11 +50,11 @@ func Open(dir string, opts Options) (*Base, error) {
 	}
 	if b.config.Wrong("kb") == nil { // otherwise no topic can be used
 		for _, value := range opts.Patterns {
-			b.addFlag(value)
+			b.addFlag(value) // a wrong flag disables the table kb, and so kb.topic in it
 		}
 	}
 	areAllBroken := len(b.usable) == 0 && len(b.broken()) > 0
-	if areAllBroken || b.config.Wrong("kb.topic") != nil { // a flag is wrong, or the table around all topics
+	if areAllBroken || b.config.Wrong("kb.topic") != nil {
 		return nil, &config.Error{Problems: b.problems()}
 	}
 	return b, nil
@@ -72,14 +72,15 @@ func (b *Base) broken() (sentences []string) {
 
 // problems returns the problems that disable topics and the warnings, sorted by file and position.
 func (b *Base) problems() []config.Problem {
-	problems := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool {
-		return p.Tables != nil && !p.Disables("kb") && !slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
-	})
+	isReturned := func(p config.Problem) bool { // a warning disables no table
+		return p.Tables == nil || p.Disables("kb") || slices.ContainsFunc(p.Tables, func(t string) bool { return strings.HasPrefix(t, "kb.") })
+	}
+	problems := slices.DeleteFunc(slices.Clone(b.config.Problems), func(p config.Problem) bool { return !isReturned(p) })
 	slices.SortStableFunc(problems, func(a, b config.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Span.Compare(b.Span)) })
 	return problems
 }
 
-// addProblem adds a problem that disables a table to the configuration. If table is empty, the problem is a warning.
+// addProblem adds a problem to the configuration. The problem disables a table or, if table is empty, is a warning.
 func (b *Base) addProblem(table string, position diag.Diagnostic, rule, hint, format string, args ...any) {
 	p := config.Problem{Diagnostic: position}
 	p.Rule, p.Hint, p.Message = rule, hint, fmt.Sprintf(format, args...)
@@ -89,14 +90,14 @@ func (b *Base) addProblem(table string, position diag.Diagnostic, rule, hint, fo
 	b.config.Add(p)
 }
 
-// addTopic makes a topic usable, and also one of topics if it is enabled. If the topic has problems, addTopic adds these
-// to the configuration instead. A topic that only the user's file mentions, without subjects, is only a warning.
+// addTopic adds a topic to usable, and also to topics if the topic is enabled. If the topic has problems, addTopic adds
+// these to the configuration instead. A topic without subjects that only the user's file mentions is only a warning.
 func (b *Base) addTopic(t *config.Topic) {
 	table := "kb.topic." + t.ID
 	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
 		b.addProblem(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", text.Quote(t.ID))
 	}
-	isValid := b.config.Wrong(table) == nil // until now
+	isValid := b.config.Wrong(table) == nil // before the checks of its subjects and patterns
 	isMissing := t.SubjectsAt.File == ""    // no file has subjects
 	if isValid && isMissing && t.UsersOnly {
 		// The user's file is for all workspaces, and may add to topics that only some of them have.
@@ -113,7 +114,7 @@ func (b *Base) addTopic(t *config.Topic) {
 	}
 	b.checkPatterns(table, t, "learned", t.Learned)
 	b.checkPatterns(table, t, "disabled", t.Disabled)
-	if b.config.Wrong(table) == nil {
+	if b.config.Wrong(table) == nil { // also after the checks
 		b.usable = append(b.usable, t)
 		if t.Enable {
 			b.topics = append(b.topics, t)
@@ -130,8 +131,8 @@ func (b *Base) checkSubjects(table string, t *config.Topic, isValid bool) {
 	written := t.Subjects
 	clean, isInside := config.ProjectPath(written)
 	t.Subjects = clean
-	isReported := written == "" && !isValid // the configuration has "" for a value of a wrong type, which is a problem
-	if !isInside && !isReported {
+	isReported := written == "" && !isValid // a value of a wrong type was set to "", and is a problem already
+	if isWrong := !isInside; isWrong && !isReported {
 		b.addProblem(table, t.SubjectsAt, RuleSubjects,
 			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
 			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", text.Quote(t.ID), text.Quote(written))
@@ -162,7 +163,7 @@ func (b *Base) addFlag(value string) {
 	position := diag.Diagnostic{File: "-k"}
 	id, pattern, _ := strings.Cut(value, "/")
 	t := byID(b.topics, id)
-	isReported := b.config.Wrong("kb.topic."+id) != nil // t is nil because of an error in its configuration
+	isDisabled := b.config.Wrong("kb.topic."+id) != nil // by a problem, which is reported already
 	switch {
 	case b.Root() == "":
 		b.addProblem("kb", position, RuleFlag, "run this in a workspace, at or below a directory that has .jp or convtools.toml", "there is no workspace, and so no topic")
@@ -172,9 +173,10 @@ func (b *Base) addFlag(value string) {
 			hint = "for all of them write -k '" + id + "/**'"
 		}
 		b.addProblem("kb", position, RuleFlag, hint, "%s does not say which subjects of the topic; TOPIC/GLOB is expected", text.Quote(value))
-	case t == nil && !isReported:
+	case t == nil && isDisabled: // the problem that disables the topic is enough
+	case t == nil:
 		b.addProblem("kb", position, RuleFlag, b.knownTopics(id), "there is no topic %s", text.Quote(id))
-	case t != nil && !slices.Contains(t.Learned, pattern):
+	case !slices.Contains(t.Learned, pattern): // otherwise the topic has the pattern already
 		t.Learned = append(t.Learned, pattern)
 		t.PatternAt[[2]string{"learned", pattern}] = position
 		b.checkPatterns("kb", t, "learned", []string{pattern})

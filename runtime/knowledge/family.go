@@ -170,8 +170,9 @@ func (f *family) prompt(ctx context.Context, where contract.Context) string {
 	return section
 }
 
-// arguments returns the completions of prefix, which begins the value of an argument of learn or of a variable in the
-// template of addresses: topics for "topic", otherwise subjects of the topic that given has, or none without a topic.
+// arguments returns the completions of prefix, the beginning of an argument of learn or of a variable in the template
+// of addresses. For "topic" they are ids of topics. For any other argument they are subjects of the topic in given,
+// which has the other arguments; without a topic there are none.
 func (f *family) arguments(ctx context.Context, _, argument, prefix string, given map[string]string) (names []string) {
 	b, err := f.open("")
 	switch {
@@ -180,7 +181,7 @@ func (f *family) arguments(ctx context.Context, _, argument, prefix string, give
 	case argument == "topic":
 		return b.CompleteTopic(ctx, prefix)
 	}
-	topic := given["topic"] + "/"
+	topic := given["topic"] + "/" // with no topic, CompletePath returns nothing
 	for _, path := range b.CompletePath(ctx, topic+prefix) {
 		names = append(names, strings.TrimPrefix(path, topic))
 	}

@@ -45,8 +45,9 @@ func (b *Base) Learn(ctx context.Context, topicName string, patterns, notes []st
 	return t.load(ctx, patterns, b.injected, &r)
 }
 
-// load returns the answer with the subjects that match patterns, and the remarks r after them. Subjects that are injected
-// into the prompt are only remarks. The error is a [contract.Error] if no pattern matches, or if the patterns are too many.
+// load returns the answer with the subjects that match patterns, and the remarks r after them. If injected is true, the
+// system prompt has the learned subjects: load names them in a remark and leaves out their texts. The error is a
+// [contract.Error] if no pattern matches, or if the patterns are too many.
 func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *remarks) (string, error) {
 	result, err := t.tree.Resolve(patterns, injected)
 	if err != nil {
@@ -56,7 +57,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", missing(fmt.Sprintf("No subject of topic %q matches %s. ", t.ID, joinMisses(result.Missed)),
 			fmt.Sprintf("Call learn with topic %q alone to list its subjects.", t.ID), t.ID)
 	}
-	shown, err := t.read(ctx, result.Hits, result.Literal, r) // a literal name asks for the bare text
+	shown, err := t.read(ctx, result.Hits, result.Literal, r) // Literal, one name with one hit: no element is around the text
 	if err != nil {
 		return "", err
 	}
@@ -64,7 +65,7 @@ func (t *topic) load(ctx context.Context, patterns []string, injected bool, r *r
 		return "", err
 	}
 	for _, s := range result.AlreadyLearned {
-		if !r.addUnshowable(s, s.Kind, s.Problem) {
+		if hasRemark := r.addIfUnshowable(s, s.Kind, s.Problem); !hasRemark {
 			r.addSubject("already in your system prompt", s)
 		}
 	}
@@ -121,7 +122,7 @@ func (r *remarks) textOf(s *subjects.Subject, c subjects.Content, err error) (st
 		problem = cause(err)
 	}
 	switch {
-	case r.addUnshowable(s, c.Kind, problem):
+	case r.addIfUnshowable(s, c.Kind, problem):
 		return "", false
 	case c.Empty:
 		return "(subject " + quoteName(s.Name) + " is empty)", true

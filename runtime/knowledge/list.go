@@ -89,7 +89,7 @@ func entries(list []*subjects.Subject, room *int) string {
 	return strings.Join(lines, "\n")
 }
 
-// remainder returns the line for subjects without an entry: their number, and the patterns of their folders.
+// remainder returns the line for the subjects that have no line: their number, and a pattern for each of their folders.
 func remainder(list []*subjects.Subject) string {
 	var patterns []string
 	for _, s := range list {
@@ -97,7 +97,7 @@ func remainder(list []*subjects.Subject) string {
 		if folder, _, inFolder := strings.Cut(s.PathSlug, "/"); inFolder {
 			pattern = coerce.JSON(config.QuotePattern(folder) + "/**")
 		}
-		// The list is sorted by Slug: if there is an equal pattern, it is usually one of the last two.
+		// list is sorted, so that equal patterns are mostly close together. A pattern that is there twice does no harm.
 		if !slices.Contains(patterns[max(0, len(patterns)-2):], pattern) {
 			patterns = append(patterns, pattern)
 		}

@@ -64,25 +64,25 @@ func (t *topic) learnable(injected bool) bool {
 // line for their number.
 func menu(topics []*config.Topic, room int) string {
 	n := len(topics)
-	// write returns the list with the first of the topics, of their titles and of their introductions.
-	write := func(topicCount, titleCount, introductionCount int) string {
+	// without returns the list without some of 3n parts: first the n introductions, then the n titles, then the n topics.
+	without := func(parts int) string {
+		introductions, titles, shown := n-parts, 2*n-parts, min(n, 3*n-parts) // how many of the first topics have these
 		var b strings.Builder
 		b.WriteString("\n\nTopics:")
-		for i, t := range topics[:topicCount] {
-			b.WriteString("\n" + menuLine(t, i < titleCount, i < introductionCount))
+		for i, t := range topics[:shown] {
+			b.WriteString("\n" + menuLine(t, i < titles, i < introductions))
 		}
-		if topicCount < n {
-			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(n-topicCount))
+		if shown < n {
+			fmt.Fprintf(&b, "\n- … and %s more; learn with any other name lists all", text.Number(n-shown))
 		}
 		return b.String()
 	}
-	// without leaves out some of 3n parts: the n introductions, then the n titles, then the n topics.
-	without := func(parts int) string { return write(min(n, 3*n-parts), min(n, 2*n-parts), n-parts) }
 	fits := func(parts int) bool { return utf8.RuneCountInString(without(parts)) <= room }
-	// Leaving out more parts makes the list shorter, except for the first topic, in whose place comes the line for their
-	// number. So that sort.Search finds the fewest parts to leave out, more parts are enough if all ids alone fit.
-	isEnough := func(parts int) bool { return fits(min(parts, 2*n)) || fits(parts) }
-	parts := sort.Search(3*n+1, isEnough)
+	// The lists get shorter with each part, except from 2n to 2n+1 parts: there the line for the number of topics comes in.
+	parts := sort.Search(2*n+1, fits) // the fewest parts to leave out
+	if omitsTopics := parts > 2*n; omitsTopics {
+		parts += sort.Search(n, func(more int) bool { return fits(parts + more) })
+	}
 	if parts > 3*n { // not even the line for the number fits
 		return ""
 	}

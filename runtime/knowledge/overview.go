@@ -53,7 +53,7 @@ func (b *Base) Topic(ctx context.Context, name string) (Topic, error) {
 }
 
 // overview returns the Topic for a topic of the configuration. If the directory cannot be read, Problem of the result
-// says why. The error is that of the context.
+// says why, and the result has no subjects. The error is that of the context.
 func (b *Base) overview(ctx context.Context, configured *config.Topic) (Topic, error) {
 	o := Topic{
 		ID: configured.ID, Title: configured.Title, Introduction: configured.Introduction, Description: configured.Description,
@@ -68,12 +68,12 @@ func (b *Base) overview(ctx context.Context, configured *config.Topic) (Topic, e
 	}
 	defer t.tree.Close()
 	if t.broken != nil {
-		o.Problem = t.broken.why()
+		o.Problem = t.broken.why() // the tree is empty then
 	}
 	if err := t.tree.Look(ctx, t.tree.Subjects); err != nil {
 		return Topic{}, err
 	}
-	for _, f := range t.deadEntries("disabled", "learned") {
+	for _, f := range t.deadEntries("disabled", "learned") { // the entries of these two lists that match nothing
 		o.Warnings = append(o.Warnings, f.Place()+": "+f.Message)
 	}
 	o.Subjects = append(o.Subjects, t.tree.Subjects...)

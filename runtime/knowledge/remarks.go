@@ -35,9 +35,9 @@ func (r *remarks) addSubject(text string, s *subjects.Subject) {
 	r.names[text] = append(r.names[text], quoteName(s.Name))
 }
 
-// addUnshowable adds a remark on a subject that its kind or a problem keeps from being shown. It returns false for a
-// subject that can be shown.
-func (r *remarks) addUnshowable(s *subjects.Subject, kind subjects.Kind, problem string) bool {
+// addIfUnshowable adds a remark on a subject that cannot be shown, because of its kind or because of a problem with
+// reading it. It returns false, and adds nothing, if the subject can be shown: then problem is empty.
+func (r *remarks) addIfUnshowable(s *subjects.Subject, kind subjects.Kind, problem string) bool {
 	switch {
 	case problem != "":
 		r.addSubject("could not be read: "+oneLine(problem), s)
@@ -57,7 +57,8 @@ func (r *remarks) addLeftOut(topic string, leftOut []*subjects.Subject) {
 	for i, s := range leftOut {
 		names[i] = coerce.JSON(s.Name)
 	}
-	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)] // the names for the next call, which may be longer than a remark
+	// The caller can use each of these names, and so they have four times the room of the names in a remark.
+	next := names[:countWithin(names, subjects.MaxPatterns, 4*maxNamesBytes)]
 	line := fmt.Sprintf("(%s not fit into this answer, which has room for %s. Call learn with topic %q and subjects [%s]",
 		text.Count(len(names), "subject does", "subjects do"), largest, topic, strings.Join(next, ", "))
 	if more := len(names) - len(next); more > 0 {

@@ -105,8 +105,8 @@ func (f *family) readAddress(ctx context.Context, where contract.Context, uri st
 }
 
 // ReadResource returns the content of the subjects with a name in the topic with an id, and the type of the content. It
-// reads hidden subjects too. It takes no pattern for a name, and no title for an id. The content of a subject
-// that cannot be shown says why. The error is a [contract.Error] if there is no such topic or subject.
+// reads hidden subjects too. A title in place of the id, or a glob in place of the name, is an error. The content of a
+// subject that cannot be shown says why. The error is a [contract.Error] if there is no such topic or subject.
 func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, mime string, err error) {
 	configured := byID(b.topics, id)
 	if configured == nil {
@@ -122,8 +122,8 @@ func (b *Base) ReadResource(ctx context.Context, id, subject string) (content, m
 		return "", "", err
 	}
 	hasName := func(s *subjects.Subject) bool { return s.Name == subject || s.Slug == subject }
-	isName := result.Literal || slices.ContainsFunc(result.Hits, hasName)
-	if !isName && len(result.Hits) > 0 { // the pattern of several subjects; without hits load returns the error
+	isName := result.Literal || slices.ContainsFunc(result.Hits, hasName) // Literal: subject is a name of the only hit
+	if isGlob := len(result.Hits) > 0 && !isName; isGlob {                // without hits, load returns the error
 		return "", "", contract.Fixable(fmt.Sprintf("Topic %s has no subject %s.", text.Quote(id), text.Quote(subject)))
 	}
 	if content, err = t.load(ctx, []string{subject}, false, &remarks{}); err != nil {

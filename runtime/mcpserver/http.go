@@ -116,7 +116,7 @@ func (s *Server) Handler(opts HTTPOptions) http.Handler {
 	return s.handler(limits, opts)
 }
 
-// handler returns a handler of HTTP requests. The requests end with limits.
+// handler returns a handler of HTTP requests. When the contexts in limits end, the handler stops its requests.
 func (s *Server) handler(limits lifetime, opts HTTPOptions) http.Handler {
 	return &httpHandler{
 		limits: limits, opts: opts, realm: s.cfg.Name, large: make(chan struct{}, maxLarge),
@@ -182,8 +182,8 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 		// The id means nothing, but without one the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
-	// limits ends with the client's connection or with the server's limits. The context of r itself does not end with
-	// the server's: the SDK has to write the answers of stopped calls.
+	// limits has the contexts of this request. They end with the client's connection or with the server's, in h.limits.
+	// The context of r ends only with the connection: the SDK still has to write the answers of stopped calls.
 	limits, stop := newLifetime(r.Context())
 	defer stop(nil)
 	defer context.AfterFunc(h.limits.calls, func() { stop(errStopping) })()

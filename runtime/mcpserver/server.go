@@ -92,21 +92,21 @@ func New(cfg Config) *Server {
 				Resources:   &mcp.ResourceCapabilities{ListChanged: change},
 				Completions: &mcp.CompletionCapabilities{},
 			},
-			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // of lists that do not change
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // for lists that the SDK makes: they do not change
 				c.CacheScope, c.TTLMs = private, listTTL
 			},
 		})
 	addTools := func(tools []contract.Tool) {
 		for _, t := range tools {
-			for _, t.Name = range append([]string{t.Name}, t.Aliases...) { // a definition for each name
+			for _, t.Name = range append([]string{t.Name}, t.Aliases...) { // t.Name becomes each of the names
 				s.sdk.AddTool(s.tool(t), s.runTool)
 			}
 		}
 	}
 	declared := cfg.Tools.Declared()
 	addTools(declared)
-	// When a tool is added, even again, the SDK notifies the clients that listen. The first declared tool is added
-	// always: perhaps no tool is offered any more.
+	// Adding a tool, even one that is there already, makes the SDK notify the clients that listen. tellTools adds the
+	// first declared tool too, so that clients are notified even if no tool is offered any more.
 	s.changes.tellTools = func() { addTools(slices.Concat(declared[:min(1, len(declared))], s.changes.offered())) }
 	for _, p := range cfg.Tools.Prompts() {
 		s.sdk.AddPrompt(&mcp.Prompt{Name: p.Name}, s.getPrompt(p)) // listPrompts has the rest
@@ -118,7 +118,7 @@ func New(cfg Config) *Server {
 			}, nil) // readResource reads it
 		}
 		addTemplate()
-		s.changes.tellResources = addTemplate // the SDK notifies clients, as of tools
+		s.changes.tellResources = addTemplate // adding any template again, here the last one, notifies clients
 	}
 	s.sdk.AddReceivingMiddleware(s.guard)
 	return s
@@ -149,7 +149,8 @@ func (s *Server) guard(next mcp.MethodHandler) mcp.MethodHandler {
 
 // answer returns the answer to a request. A method that is not announced and a tool that is not offered are errors.
 // answer makes lists, reads resources and completes arguments itself; next, the SDK's handler, answers the other
-// requests. To the SDK's answers to initialize and server/discover it adds instructions and what clients may expect.
+// requests. In the SDK's answers to initialize and server/discover, it sets the instructions for models, and corrects
+// what the answers say about notifications and caching.
 func (s *Server) answer(ctx context.Context, method string, req mcp.Request, next mcp.MethodHandler) (mcp.Result, error) {
 	switch method {
 	case "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
@@ -181,7 +182,7 @@ func (s *Server) answer(ctx context.Context, method string, req mcp.Request, nex
 	switch result := result.(type) {
 	case *mcp.InitializeResult:
 		s.introduce(ctx, req, &result.Instructions)
-		// A client that begins with initialize would be notified on an HTTP stream, which is not served.
+		// Over HTTP, this client would be notified on a stream, which is not served: no notifications are announced.
 		if isHTTP := req.GetExtra() != nil; isHTTP {
 			result.Capabilities.Tools, result.Capabilities.Resources = &mcp.ToolCapabilities{}, &mcp.ResourceCapabilities{}
 		}

@@ -54,13 +54,13 @@ type stream struct {
 // stopped and answered at once: a person pressed Ctrl-C, or a client asked for the end and waits. A failure to read in,
 // to write out or to begin a session is an error. A goroutine that reads in may stay until in ends.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	limits, stop := newLifetime(context.WithoutCancel(ctx)) // requests end with stop, not with ctx
+	limits, stop := newLifetime(context.WithoutCancel(ctx)) // stop ends the requests; ctx does not
 	defer stop(nil)
 	st := &stream{
 		sdk: s.sdk, ctx: limits.context(), out: out, broken: make(chan error, 1),
 		pending: map[jsonrpc.ID]bool{}, answered: make(chan struct{}, 1), over: make(chan struct{}),
 	}
-	watching, stopWatching := context.WithCancel(ctx)
+	watching, stopWatching := context.WithCancel(ctx) // watch, which notifies clients of changes, ends with ServeStdio
 	defer stopWatching()
 	go s.watch(watching)
 
@@ -71,17 +71,17 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	case err = <-st.broken: // a write has failed
 	case err = <-received: // in has ended, or reading has failed
-		limits.endListening()
-		if err == nil {
+		limits.endListening() // answers the requests that only wait for changes
+		if err == nil {       // the other requests have DrainTime to end by themselves
 			draining, cancel := context.WithTimeout(ctx, s.cfg.DrainTime)
 			err = st.await(draining)
 			cancel()
 		}
 	}
-	stop(errStopping)
+	stop(errStopping) // ends the requests that still run
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
 	defer cancel()
-	if err == nil { // the stopped requests get their answers
+	if err == nil { // the stopped requests still get their answers
 		err = st.await(stopping)
 	}
 	st.close(stopping)
@@ -126,9 +126,9 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// accept passes the message in a line on: a request to the session for the protocol that the request speaks, old or
-// new; a notification to both sessions. A line that is too long or holds no message is answered with an error. A
-// response is ignored: the server asks nothing. accept returns an error if it cannot write or begin a session.
+// accept reads a message from a line. It gives a request to the session for the request's protocol, the old or the new
+// one, and a notification to both sessions. It answers a line that is too long or holds no message with an error. It
+// ignores a response: the server asks nothing. accept returns an error if it cannot write or begin a session.
 func (st *stream) accept(line []byte) error {
 	if len(line) > MaxMessage {
 		return st.refuse(jsonrpc.CodeInvalidRequest, fmt.Sprintf("The message is longer than %d bytes and was not read.", MaxMessage))
@@ -152,9 +152,9 @@ func (st *stream) accept(line []byte) error {
 		}
 		return nil
 	}
-	era := 0 // clients that begin with initialize
+	era := 0 // the old protocol: clients begin with initialize
 	if hasVersion(req.Params) {
-		era = 1 // clients without sessions
+		era = 1 // the new protocol: each request names the version
 	}
 	if st.eras[era] == nil {
 		c := &conn{stream: st, incoming: make(chan *jsonrpc.Request)}
@@ -199,8 +199,8 @@ func (st *stream) write(message []byte) error {
 	return err
 }
 
-// answer writes the answer to the request with an id, and wakes await. The request is no longer pending before the
-// write: a client may use the id again once it has read the answer. During the write, await counts it among writes.
+// answer writes the answer to the request with an id, and wakes await. Before the write it removes the id from pending:
+// a client may use the id again once it has read the answer. It counts the write in writes, for which await waits too.
 func (st *stream) answer(id jsonrpc.ID, message []byte) error {
 	st.mu.Lock()
 	delete(st.pending, id)

@@ -13,7 +13,7 @@ type cappedBuffer struct {
 	data     []byte
 }
 
-// Write keeps p or, if p goes over the limit, the beginning of p; then it calls exceeded and returns errOutputLimit.
+// Write keeps p. If p goes over the limit, Write keeps the beginning of p, calls exceeded and returns errOutputLimit.
 func (b *cappedBuffer) Write(p []byte) (int, error) {
 	room := b.limit - int64(len(b.data))
 	n := int(min(int64(len(p)), room))
@@ -47,8 +47,8 @@ type HeadTail struct {
 	tail  []byte // the bytes after head, or their end: up to twice as many as are kept
 }
 
-// Write adds the bytes of p to head until head is full, and the rest to tail. When tail has more than twice the bytes
-// that are kept of it, the others are dropped. The error is always nil.
+// Write adds the bytes of p to head until head is full, and the rest to tail. Only the end of tail that last returns is
+// kept. Once tail is more than twice as long as this end, Write drops the other bytes. The error is nil.
 func (h *HeadTail) Write(p []byte) (int, error) {
 	h.Total += len(p)
 	toHead := min(h.Limit/2-len(h.head), len(p))

@@ -87,16 +87,16 @@ func (c Command) ioError(doing string, err error) *Error {
 	return c.failure(IO, err, doing+": "+inline(err.Error(), maxReason), "")
 }
 
-// stopError returns the error for a run that was stopped because the context limited has ended. limited is parent, the
-// caller's context, with the limits of the run. If parent has ended with the same cause, the error is about parent, not
-// about limits: parent may be the context of another run, whose limits have the same causes.
-func (c Command) stopError(parent, limited context.Context, limits Limits, stderr []byte) (e *Error) {
-	cause := context.Cause(limited)
-	fromCaller := parent.Err() != nil && errors.Is(cause, context.Cause(parent))
+// stopError returns the error for a run that was stopped because its context, run, has ended. run ends at its limits or
+// with caller, which is the context of the caller. The cause alone does not tell which: caller may be the context of
+// another run, whose limits have the same causes. If caller has ended with the cause of run, the error is about caller.
+func (c Command) stopError(caller, run context.Context, limits Limits, stderr []byte) (e *Error) {
+	cause := context.Cause(run)
+	fromCaller := caller.Err() != nil && errors.Is(cause, context.Cause(caller))
 	switch {
-	case fromCaller && errors.Is(parent.Err(), context.DeadlineExceeded):
+	case fromCaller && errors.Is(caller.Err(), context.DeadlineExceeded):
 		e = c.failure(Timeout, context.DeadlineExceeded, "stopped because the time for the whole request was up", "ask for less, or allow the request more time")
-	case fromCaller && errors.Is(parent.Err(), cause): // parent has no cause of its own
+	case fromCaller && errors.Is(caller.Err(), cause): // the caller gave no reason: the cause is only context.Canceled
 		e = c.failure(Canceled, context.Canceled, "stopped because the request was canceled", "")
 	case fromCaller:
 		e = c.failure(Canceled, fmt.Errorf("%w: %w", context.Canceled, cause), "stopped because the request was canceled: "+inline(cause.Error(), maxReason), "")

@@ -21,14 +21,15 @@ import (
 // Interrupts from the keyboard do not reach the group: a caller that stops on signals must cancel ctx.
 type Exec struct{}
 
-// Run implements [Runner].
+// Run implements [Runner]. A program that ended with any exit code, or was stopped because Output returned [ErrEnough],
+// has a result. A program that did not start, went over a limit, or was ended by ctx or a signal has an error.
 func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	limits := cmd.Limits.withDefaults()
 	child, err := cmd.child(limits)
 	if err != nil {
 		return Result{}, err
 	}
-	limited, stop := limits.apply(ctx)
+	limited, stop := limits.apply(ctx) // limited ends with ctx, at the time limit or with stop
 	defer stop(nil)
 	if limited.Err() != nil {
 		return Result{}, cmd.stopError(ctx, limited, limits, nil)
@@ -64,14 +65,16 @@ func (Exec) Run(ctx context.Context, cmd Command) (Result, error) {
 	watching.Wait()
 	group.kill() // processes that the program has left
 
-	// A run that was stopped is an error even if the program has ended well, unless its Output asked for the stop.
+	// A run that was stopped is an error even if the program has ended well. Only Output may stop it without an error.
 	if ctx.Err() == nil && errors.Is(context.Cause(limited), ErrEnough) {
 		return Result{Stderr: stderr.bytes(), Enough: true}, nil
 	}
 	if limited.Err() != nil {
 		return Result{}, cmd.stopError(ctx, limited, limits, stderr.bytes())
 	}
-	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
+	_, hasExitCode := errors.AsType[*exec.ExitError](err)
+	hasEnded := err == nil || hasExitCode || errors.Is(err, exec.ErrWaitDelay) // another process may still hold the output
+	if !hasEnded {
 		return Result{}, cmd.ioError("waiting for it to end", err)
 	}
 	if signal, ok := fatalSignal(child.ProcessState); ok {

@@ -33,22 +33,23 @@ const (
 // neighbours of the event.
 type around struct {
 	*reading
-	number    int
-	part      int
-	parts     int  // that the event has
-	most      int  // neighbours on each side, as the call says; 0 if it does not
-	isSubject bool // passages on about are shown, and no parts
+	number  int
+	part    int
+	parts   int  // that the event has
+	most    int  // neighbours on each side, as the call says; 0 if it does not
+	byAbout bool // the event is shown as the passages that answer the parameter about, and not in parts
 
 	only    event   // the one that is asked for
 	partner int     // its number: the result of a call, the call of a result, or the answer to a request; 0 for none
 	beside  []event // the partner, and the neighbours
 }
 
-// readEvent answers a call that asks for one event. The first part comes with events beside it, except with around=0.
+// readEvent answers a call that asks for one event. With the first part it shows events beside the event, unless the
+// parameter around is 0. If the call has about but not part, it shows the passages of the event that answer about.
 func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	a := &around{reading: r, number: *r.params.Event, part: max(given(r.params.Part), 1), most: given(r.params.Around)}
-	a.isSubject = r.params.About != nil && r.params.Part == nil
-	if a.isSubject {
+	a.byAbout = r.params.About != nil && r.params.Part == nil
+	if a.byAbout {
 		if err := r.rankEvents(ctx, conversations.EventRange{First: a.number, Last: a.number}); err != nil {
 			return nil, err
 		}
@@ -57,14 +58,14 @@ func (r *reading) readEvent(ctx context.Context) (*conversation.ReadEnvelope, er
 	if err != nil {
 		return nil, err
 	}
-	if asksForNone := r.params.Around != nil && a.most == 0; a.part == 1 && !asksForNone {
+	if showsBeside := r.params.Around == nil || a.most > 0; showsBeside && a.part == 1 {
 		a.chooseBeside(near)
 	}
 	return fit(len(a.beside), conversation.ReadMaxChars, a.answerWith), nil
 }
 
-// readNear sets a.only to the event and the part that are asked for. It returns the events that may be shown beside it,
-// with answers marked: from reach events before it to reach events after it, and on to the next request or turn.
+// readNear sets a.only to the event that is asked for. It returns the events near a.only, with answers marked:
+// max(a.most, callReach) before it, as many after it, and the rest of the turn up to the next request.
 func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	reach := max(a.most, callReach)
 	r, all, err := a.source.Read(ctx, conversations.ReadQuery{ID: a.params.ID, Events: conversations.EventRange{First: max(a.number-reach, 1)}})
@@ -80,8 +81,8 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	for recorded := range all {
 		e := newEvent(recorded)
 		e.linkCall(recorded, calls)
-		isNext := e.turn != a.only.turn || e.kind == transcript.KindUser // the next turn or request
-		if isNext && recorded.Number > a.number+reach {
+		beginsNext := e.turn != a.only.turn || e.kind == transcript.KindUser // e begins the next turn or request
+		if beginsNext && recorded.Number > a.number+reach {
 			break
 		}
 		if recorded.Number == a.number {
@@ -95,16 +96,16 @@ func (a *around) readNear(ctx context.Context) (near []event, err error) {
 	return near, cmp.Or(err, ctx.Err())
 }
 
-// choosePart sets the text of a.only to the passages on about, or to the part of whole that is asked for. whole is the
-// whole text of the event. choosePart returns an error if there is no such part.
+// choosePart sets the text of a.only to what is shown of whole, the whole text of the event: the passages that answer
+// the parameter about, or the part that is asked for. choosePart returns an error if there is no such part.
 func (a *around) choosePart(whole string) error {
-	if a.isSubject {
+	if a.byAbout {
 		a.only = a.cutToAbout(a.only, aboutEvent)
 		return nil
 	}
 	size := partChars
 	parts := partsOf(whole, size)
-	if slices.ContainsFunc(parts, isTooLong) { // once it is escaped
+	if slices.ContainsFunc(parts, isTooLong) { // escaping makes a part longer than an answer
 		size = smallPart
 		parts = partsOf(whole, size)
 	}
@@ -139,11 +140,12 @@ func isTooLong(s string) bool {
 	return utf8.RuneCountInString(shown) > conversation.ReadMaxChars-maxNotes
 }
 
-// chooseBeside sets a.partner, and sets a.beside to the partner, followed by the neighbours that the parameter include
-// asks for, all shortened. The partner of a request is its answer; that of a call of a tool is the result, and reversed.
+// chooseBeside sets a.partner to the number of the event that belongs to a.only: the answer to a request, the result of
+// a call, or the call of a result; 0 if near has no such event. It sets a.beside to this event, followed by up to
+// a.most neighbours on each side, of the kinds that the parameter include asks for, all shortened.
 func (a *around) chooseBeside(near []event) {
 	isRequest := a.only.kind == transcript.KindUser
-	a.partner = a.only.shown.Call // 0 unless the event is the result of a call
+	a.partner = a.only.shown.Call // the number of the call of a result; 0 for any other event
 	for _, e := range near {
 		n := e.shown.Event
 		isAnswer := isRequest && e.isAnswer && n > a.number && e.turn == a.only.turn
@@ -152,21 +154,21 @@ func (a *around) chooseBeside(near []event) {
 			a.partner = n
 		}
 	}
+	var partner, neighbours []event
 	for _, e := range near {
 		n := e.shown.Event
-		if n != a.partner {
-			distance := max(n-a.number, a.number-n)
-			if distance <= a.most && a.includes(e.kind, true) {
-				a.beside = append(a.beside, e.shortened(briefChars))
-			}
-			continue
+		distance := max(n-a.number, a.number-n)
+		isIncluded := e.kind.Scope()&a.answers != 0 // a.answers are all scopes that include asks for
+		switch {
+		case n == a.partner && isRequest && a.byAbout: // of the answer only passages, as of a.only
+			partner = []event{a.cutToAbout(e, aboutOne)}
+		case n == a.partner:
+			partner = []event{e.shortened(either(isRequest, answerChars, briefChars))}
+		case distance <= a.most && isIncluded:
+			neighbours = append(neighbours, e.shortened(briefChars))
 		}
-		partner := e.shortened(either(isRequest, answerChars, briefChars))
-		if isRequest && a.isSubject {
-			partner = a.cutToAbout(e, aboutOne)
-		}
-		a.beside = slices.Insert(a.beside, 0, partner)
 	}
+	a.beside = append(partner, neighbours...)
 }
 
 // answerWith returns the answer with the event that is asked for, the first n of a.beside, and notes on what is missing.
@@ -189,9 +191,10 @@ func (a *around) answerWith(n int) *conversation.ReadEnvelope {
 	addUnshown("after", a.number+1)
 	sentences = append(sentences, where+".")
 	last := &events[len(events)-1]
-	if a.isSubject {
+	isAnswer := a.only.kind == transcript.KindUser && last.shown.Event == a.partner // the partner of a request is its answer
+	if a.byAbout {
 		sentences = append(sentences, a.subjectNote(events)...)
-	} else if a.only.kind == transcript.KindUser && last.shown.Event == a.partner && last.isCut {
+	} else if isAnswer && last.isCut {
 		sentences = append(sentences, fmt.Sprintf("Of the answer: event=%d shows all, conversation_grep with ids, event=%d and context=3 one passage.", a.partner, a.partner))
 	}
 	if omitted := len(a.beside) - n; omitted > 0 {
@@ -216,7 +219,7 @@ const (
 // mostRelevant is how many events are ranked.
 const mostRelevant = 48
 
-// rankEvents sets r.ranking to the events in a range of the conversation that answer the parameter about best.
+// rankEvents ranks a range of events by how well they answer the question in r.params.About, and sets r.ranking.
 func (r *reading) rankEvents(ctx context.Context, events conversations.EventRange) error {
 	ranking, err := r.source.Search(ctx, conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: []string{r.params.ID}},
@@ -228,18 +231,18 @@ func (r *reading) rankEvents(ctx context.Context, events conversations.EventRang
 	return err
 }
 
-// passages returns the passages on about in the beginning of a text, of at most limit characters together. There must
-// be a ranking.
+// passages returns the passages of a text that answer the question in the parameter about, of at most limit characters
+// together. It looks at the first aboutAhead characters. r.ranking must be set.
 func (r *reading) passages(s string, limit int) []excerpt.Span {
 	first, _, _ := text.Ends(s, aboutAhead, 0)
 	return r.ranking.Passages(first, aboutPassage, limit)
 }
 
-// headings returns the headings of a text that aboutHeadings characters hold, each with a mark for the text before it.
+// headings returns the headings of a text that fit into aboutHeadings characters. A heading that does not fit is left out.
 func headings(s string) (spans []excerpt.Span) {
 	start, room := 0, aboutHeadings
 	for line := range strings.Lines(s) {
-		end, cost := start+len(line), len(line)+maxMark
+		end, cost := start+len(line), len(line)+maxMark // with the mark that keepSpans puts before a heading
 		if cost <= room && isHeading(strings.TrimSpace(line)) {
 			spans, room = append(spans, excerpt.Span{Start: start, End: end}), room-cost
 		}
@@ -248,7 +251,7 @@ func headings(s string) (spans []excerpt.Span) {
 	return spans
 }
 
-// hasWord reports whether an event has a word of about.
+// hasWord reports whether an event has a word of the question in the parameter about.
 func (r *reading) hasWord(e event) bool {
 	return len(r.passages(e.text, aboutPassage)) > 0
 }
@@ -267,8 +270,8 @@ func (r *reading) cutToAbout(e event, limit int) event {
 	return e
 }
 
-// relevant returns the events of r.asked that have a passage on the parameter about, cut to their passages, the best
-// first. There are at most mostRelevant.
+// relevant returns the events of r.asked that answer the question in the parameter about: at most mostRelevant, the
+// best first. It cuts a long text to the passages that answer the question, of at most aboutOne characters together.
 func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	if len(r.asked) == 0 {
 		return nil, nil
@@ -307,8 +310,9 @@ func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, er
 	}), nil
 }
 
-// aboutNote returns a note that says how many of the events that were asked for are shown, and names the best of others,
-// the relevant events that are not shown. If no event is shown, it says which words occur nowhere.
+// aboutNote returns a note for an answer to a call with the parameter about. The note says how many of the events that
+// were asked for are shown, and gives the numbers of the best in others, the relevant events that are not shown. If no
+// event is shown, it has the words that occur nowhere.
 func (r *reading) aboutNote(shown int, others []event) string {
 	asked := text.Count(len(r.asked), "event", "events")
 	if shown == 0 {

@@ -54,8 +54,8 @@ func (f *family) checks(ctx context.Context) []toolset.Check {
 	return c.results
 }
 
-// workspace adds what is known of the workspace of JP. If there is no workspace, it adds whether other programs have
-// recorded conversations. It reports whether there is a workspace: without one no external program can be run.
+// workspace adds a check of the workspace of JP. If there is no workspace, it adds whether other programs have recorded
+// conversations. It reports whether there is a workspace, which an external program for conversations runs in.
 func (c *checking) workspace(ctx context.Context) bool {
 	w, err := c.family.workspace(c.host.Dir)
 	if err == nil {
@@ -71,11 +71,11 @@ func (c *checking) workspace(ctx context.Context) bool {
 	const fix = "change to a project that has a .jp directory, or name one with --workspace DIR"
 	noWorkspace, isNone := errors.AsType[*conversations.NoWorkspaceError](err)
 	switch {
-	case !isNone:
+	case !isNone: // it cannot be opened
 		c.add(toolset.Problem, "workspace", forPerson(err).Error(), fix)
 	case noWorkspace.Missing:
 		c.add(toolset.Problem, "workspace", noWorkspace.Dir+" does not exist", fix)
-	case c.whyNone(ctx, c.host.Dir) == nil:
+	case c.whyNone(ctx, c.host.Dir) == nil: // there may be conversations
 		c.add(toolset.OK, "conversations", "of this project, recorded by programs below", "")
 	default:
 		c.add(toolset.Off, "conversations", "none of this project yet: what you do here with an assistant can be recalled from its next session on", "")
@@ -83,8 +83,8 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. If that is
-// the failure of an external program, commandLine, the result about the program, becomes the problem.
+// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. If an
+// external program has failed to list them, the check of that program, commandLine, becomes the problem.
 func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
@@ -172,7 +172,7 @@ func (c *checking) histories(ctx context.Context) {
 	}
 }
 
-// history adds what one program has recorded, which of that cannot be read, and when the program deletes it.
+// history adds the check of a program: how many conversations it recorded, which are unreadable, when it deletes them.
 func (c *checking) history(s *conversations.StoreReport) {
 	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")

@@ -23,8 +23,8 @@ func isSaid(kind transcript.Kind) bool {
 	return kind.Scope()&saidScopes != 0
 }
 
-// included returns the scopes that the names in the parameter include ask for: the scopes of answers, and those of all
-// other events.
+// included returns the scopes that the parameter include asks for: answers for the last statement before a request or
+// the end of a turn, and others for all other events. The name "answers" asks for such last statements only.
 func included(include []string) (answers, others transcript.Scopes) {
 	for _, name := range include {
 		switch name {
@@ -42,7 +42,7 @@ func included(include []string) (answers, others transcript.Scopes) {
 			others |= transcript.ScopesNamed(name)
 		}
 	}
-	return answers | others, others
+	return answers | others, others // an answer is also a statement, which "chat" asks for
 }
 
 // rank is how much the reader needs an event: of the first rank events are shortened, and left out, first.
@@ -157,8 +157,8 @@ func joinMarked(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// keepSpans returns the parts of a text that are in spans, with marks in place of the parts between them. A part that is
-// shorter than a mark is kept too. keepSpans sorts the spans, which may overlap. kept is the result for s[:end].
+// keepSpans returns the parts of a text that are in spans, with marks in place of the parts between spans. It keeps a
+// part between spans that is shorter than a mark. It sorts the spans, which may overlap. kept is the result for s[:end].
 func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
 	kept, end := "", 0

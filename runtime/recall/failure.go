@@ -75,8 +75,9 @@ func setUnknownMessage(w *contract.Error, message string, cause error) {
 	w.Detail = message + ": " + shown(cause.Error()) + "."
 }
 
-// setLibraryMessage sets the message for err itself, if it is an error of the conversation library or of its
-// configuration. For any other error it sets none, even if that wraps one.
+// setLibraryMessage sets w.Message, which models see, and often w.Detail, which people see instead and which may have
+// paths. It sets them only if err itself is an error of the conversation library or its configuration: failure calls
+// setLibraryMessage again for each error that err wraps.
 func setLibraryMessage(w *contract.Error, err error) {
 	switch e := err.(type) { //nolint:errorlint // failure walks the chain
 	case *chatgpt.MissingError:
@@ -88,7 +89,7 @@ func setLibraryMessage(w *contract.Error, err error) {
 	case *conversations.ExcludedError:
 		w.Message = "The user has excluded the conversations of this project: they are not looked up."
 		w.Detail = w.Message + " " + shown(e.By) + " does that."
-		if e.Remembered != "" {
+		if e.Remembered != "" { // the file e.By is gone
 			w.Detail = w.Message + " " + shown(e.By) + " did that, and it stays so now that it is gone; convtools stores include " + shown(e.Remembered) + " takes it back."
 		}
 	case *config.Error:
@@ -111,7 +112,7 @@ func setLibraryMessage(w *contract.Error, err error) {
 		w.Message = "Conversation " + string(e.ID) + " cannot be read" + because(e.Err) + "."
 		w.Detail = sentence(shown(e.Err.Error()))
 	case *conversations.BadIDError:
-		w.Message = sentence(badIDs(w.Err)) + otherIDs
+		w.Message = sentence(badIDs(w.Err)) + otherIDs // w.Err is the whole error, which may join e and others
 	case *conversations.NotFoundError:
 		setNotFoundMessage(w, e)
 	case *conversations.RangeError:
@@ -175,9 +176,9 @@ func badPattern(e *excerpt.PatternError) string {
 }
 
 // setProgramMessage sets the message for the failure of an external program: what failed, what the program said, and
-// the setting that names it.
+// the environment variable that has its command line. If e.Program is "", the variable does not hold a command line.
 func setProgramMessage(w *contract.Error, e *command.Error) {
-	w.Transient, w.Caller = e.Transient, e.Exit == 1 || e.Exit == 2
+	w.Transient, w.Caller = e.Transient, e.Exit == 1 || e.Exit == 2 // 1 is a failure such as an unknown id, 2 a bad argument
 	said, blame := "", ""
 	if e.Said != "" {
 		said = " It said: " + sentences(e.Said)
@@ -186,11 +187,11 @@ func setProgramMessage(w *contract.Error, e *command.Error) {
 		blame = fmt.Sprintf(" The environment variable %[1]s names it. Unset %[1]s to use the built-in one.", e.Setting)
 	}
 	if run, ok := errors.AsType[*process.Error](e.Err); ok {
-		failed, limited := `The command line "conversation" failed: `, *run
+		failed, limited := `The command line "conversation" failed: `, *run // a copy, whose hint may be changed
 		if e.Program == "" {
 			failed = "The environment variable " + e.Setting + " does not hold a command line: "
 		} else if run.Kind == process.Timeout || run.Kind == process.OutputTooLarge {
-			limited.Hint = "ask for less" // the limits are no settings
+			limited.Hint = "ask for less" // the limits of time and output cannot be raised
 		}
 		w.Message = failed + limited.ForModel() + "." + blame
 		w.Detail = failed + limited.Error() + "." + blame
@@ -217,8 +218,8 @@ func sentences(said string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }
 
-// sentence returns a text with a capital and a full stop. If the first word is not in lower-case letters, as an id or a
-// path, it keeps its spelling. The empty text stays empty.
+// sentence returns a text with a capital and a full stop. A first word that is not all lower-case letters, such as an
+// id or a path, keeps its spelling. The empty text stays empty.
 func sentence(s string) string {
 	if s == "" {
 		return ""
@@ -243,7 +244,7 @@ const (
 	maxNames  = 20 // in an error
 )
 
-// remarks returns the notes of a call, which may repeat arguments of any length.
+// remarks returns the notes of a call, each on one line and cut, because a note may repeat arguments of any length.
 func remarks(call contract.Call) []string {
 	notes := make([]string, len(call.Notes))
 	for i, note := range call.Notes {
@@ -319,8 +320,8 @@ func describe(p *conversations.Problem) string {
 	return about + " (" + why + ")"
 }
 
-// because returns a colon and the reason for an error, without a path or recorded text. It is empty for an error whose
-// reason is not known here, as for most.
+// because returns a colon and the reason for an error, without a path or recorded text; "" for an error that is not one
+// of the cases below.
 func because(err error) string {
 	var known interface{ ForModel() string }
 	switch {

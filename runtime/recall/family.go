@@ -33,8 +33,8 @@ type family struct {
 	tools   *Tools
 }
 
-// Family returns the conversation tools. The environment variable called setting, where it is set, names an external
-// command line that they get conversations from, which runner runs. The family's Commands are left to its front.
+// Family returns the conversation tools, without commands for people. They read the stores of the host; if the
+// environment variable called setting has a command line, they read what that program prints, and runner runs it.
 func Family(host *toolset.Host, setting string, runner process.Runner) toolset.Family {
 	f := &family{host: host, setting: setting, runner: runner}
 	f.indexes = sync.OnceValue(func() *conversations.Indexes { return conversations.OpenIndexes(f.host.Getenv) })
@@ -75,11 +75,11 @@ func Family(host *toolset.Host, setting string, runner process.Runner) toolset.F
 	}
 }
 
-// sources returns the kinds of stores that conversation_search reads if its parameter sources is empty. It is nil, for
-// all that there are, with an external command line.
+// sources returns the kinds of stores that conversation_search reads if its parameter sources is empty. It returns nil,
+// which selects all conversations, if an external program serves them.
 func (f *family) sources(dir string) ([]string, error) {
 	if f.line() != "" {
-		return nil, nil // all that the program has
+		return nil, nil
 	}
 	return f.options(dir).SearchSources()
 }
@@ -228,8 +228,8 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// ReadResource returns the conversation at an address as conversation_read does, but also the current conversation, and
-// a long one shortened. The error is a [*toolset.NotFoundError] if the address is wrong or has no conversation.
+// ReadResource returns the conversation at an address, as conversation_read does. It also reads the current conversation,
+// and shortens a long one. The error is a [*toolset.NotFoundError] if the address is wrong or has no conversation.
 func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	id, ok := strings.CutPrefix(uri, "conversation://")
 	if !ok || checkID(id) != nil {

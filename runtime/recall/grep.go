@@ -72,15 +72,15 @@ type nearLine struct {
 	text string // as it is shown, on the page
 }
 
-// Grep answers conversation_grep. It returns an error if the call has an event but not exactly one id, and then if the
-// pattern is too long or invalid.
+// Grep answers conversation_grep. It returns an error if the call has an event but not exactly one id, or if the
+// pattern is too long or invalid. The first of these errors counts.
 func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.GrepParams) (*conversation.GrepEnvelope, error) {
 	if p.Event != nil && len(p.IDs) != 1 {
 		return nil, contract.Fixable(fmt.Sprintf(`event=%d is an event of one conversation: ids must name exactly that one, as in ids=["jp-c17648402467"], and names %d.`, *p.Event, len(p.IDs)))
 	}
 	pattern, err := excerpt.Compile(p.Pattern, given(p.Regex), p.IgnoreCase)
 	if utf8.RuneCountInString(p.Pattern) > maxPattern {
-		err = &excerpt.PatternError{Problem: "is too long; use a shorter one"} // before what else is wrong with it
+		err = &excerpt.PatternError{Problem: "is too long; use a shorter one"} // in place of the error of Compile
 	}
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -88,7 +88,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	g := &grepping{params: p, context: given(p.Context), pattern: pattern}
 	g.asking = asking{
 		call: call, whole: given(p.IncludeCurrent),
-		undone: either(given(p.IncludeCurrent), "", "nothing could be left out as the current conversation"),
+		ifCurrentUnknown: either(given(p.IncludeCurrent), "", "nothing could be left out as the current conversation"),
 		query: conversations.SearchQuery{
 			Filter:  conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources},
 			Pattern: pattern, Scopes: transcript.ScopesNamed(p.Scopes...), OwnToo: slices.Contains(p.Scopes, "recall"),
@@ -135,13 +135,13 @@ func (g *grepping) choosePage(ctx context.Context, source conversations.Source) 
 	return g.readPage()
 }
 
-// linesNear returns the first matching lines of an event, with the lines around each that are not blank. It returns up
-// to linesOfEach matching lines, or maxReach if one event alone is searched.
+// linesNear returns the first matching lines of an event: up to linesOfEach lines, or maxReach lines if the call is for
+// one event alone. It adds the lines around each match, without blank lines.
 func (g *grepping) linesNear(content []byte) *nearby {
 	n := &nearby{chars: utf8.RuneCount(content)}
-	gap, last := false, 0 // whether lines are missing before the next line, and the number of the line before it
+	gap, last := false, 0 // whether lines are missing after the last of n.lines; the number of the line before l
 	most := either(g.params.Event == nil, linesOfEach, maxReach)
-	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice the context: some of its lines are blank
+	for l := range g.pattern.Lines(content, 2*g.context, most) { // twice the context: blank lines are dropped, and inContext takes g.context of the rest
 		gap = gap || l.Number != last+1
 		last = l.Number
 		isBlank := len(bytes.TrimSpace(content[l.Start:l.End])) == 0
@@ -199,9 +199,10 @@ func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*mat
 }
 
 // orderMatches sets g.order to the first match of each conversation, then the second match of each, and so on. In a
-// conversation, matches in what was said come first. Of equal matches, g.order has the first, which gets the others.
+// conversation, matches in what was said come first. Of matches with equal lines, which have the same sum, g.order has
+// only the first; the field others of that match gets the rest.
 func (g *grepping) orderMatches(matches []*match) {
-	slices.SortStableFunc(matches, func(a, b *match) int {
+	slices.SortStableFunc(matches, func(a, b *match) int { // by conversation, and there by scope
 		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(classOf(a.hit.Scope), classOf(b.hit.Scope)))
 	})
 	first := make(map[uint64]*match, len(matches)) // by sum
@@ -253,9 +254,9 @@ func (g *grepping) readPage() error {
 	return nil
 }
 
-// countWords sets g.words to the words of a pattern that no line matches, each with the number of events that have it. It
-// does nothing for one word or a regular expression, or if one event alone or no conversation was searched. When
-// countWordsFor is over, it leaves the remaining words out.
+// countWords sets g.words to the words of the pattern, each with the number of events that have the word; the caller
+// has found no line with the whole pattern. It counts nothing if the pattern is one word or a regular expression, if
+// the call is for one event, or if no conversation was searched. It stops counting after countWordsFor.
 func (g *grepping) countWords(ctx context.Context, source conversations.Source) error {
 	isInWord := func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 	words := strings.FieldsFunc(g.params.Pattern, func(r rune) bool { return !isInWord(r) })

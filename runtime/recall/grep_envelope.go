@@ -26,32 +26,33 @@ const (
 // omission is shown in place of lines, or of a part of a text.
 const omission = "…"
 
-// answer returns the answer with as many matches of the page as there is room for, but at least one. If one match does
-// not fit with its context, it is shown without. If room is left, the answer names conversations without a shown match.
+// answer returns the answer with as many matches of the page as fit, and at least one: without context if one match
+// with its context is too long. In the room that is left it names conversations without a shown match.
 func (g *grepping) answer() *conversation.GrepEnvelope {
 	limit := usualChars
 	switch {
 	case g.params.Limit > usualLimit:
 		limit = conversation.GrepMaxChars
-	case g.context > 0 && len(g.params.IDs) != 1:
+	case g.context > 0 && len(g.params.IDs) != 1: // the tags of several conversations, and of context, take room
 		limit = contextChars
 	}
-	shown := 0 // matches in the envelope that was built last
+	least := min(len(g.page), 1)
+	shown := 0 // the number of matches in the envelope that build made last
 	build := func(more int) *conversation.GrepEnvelope {
-		shown = min(1+more, len(g.page))
+		shown = least + more
 		return g.envelope(shown, 0)
 	}
-	e := fit(len(g.page)-1, limit, build)
-	if chars(e) > conversation.GrepMaxChars { // with one match
+	e := fit(len(g.page)-least, limit, build) // e has the greatest number of matches that fits, and at least one
+	if chars(e) > conversation.GrepMaxChars { // e has one match with its context
 		g.context = 0
 		e = build(0)
 	}
 	return fit(maxUnshown, max(limit, chars(e)), func(named int) *conversation.GrepEnvelope { return g.envelope(shown, named) })
 }
 
-// envelope returns the answer with the first n matches of the page, followed by up to named conversations without lines:
-// those that have no match in this answer or on an earlier page.
-func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
+// envelope returns the answer with the first n matches of the page, followed by the names of conversations without
+// lines: the first maxNamed of those that have no match in this answer or on an earlier page.
+func (g *grepping) envelope(n, maxNamed int) *conversation.GrepEnvelope {
 	offset := given(g.params.Offset)
 	e := &conversation.GrepEnvelope{
 		Matches: g.found.Total, Truncated: offset+n < len(g.order),
@@ -69,8 +70,8 @@ func (g *grepping) envelope(n, named int) *conversation.GrepEnvelope {
 		shown[m.hit.Conversation] = true
 	}
 	unshown := slices.DeleteFunc(slices.Clone(g.found.Conversations), func(c *conversations.Matched) bool { return shown[c] })
-	if len(unshown) > named {
-		unshown, e.ConversationCount = unshown[:named], len(g.found.Conversations)
+	if len(unshown) > maxNamed {
+		unshown, e.ConversationCount = unshown[:maxNamed], len(g.found.Conversations)
 	}
 	for _, c := range unshown {
 		row := g.conversation(c)
@@ -92,8 +93,9 @@ func (g *grepping) conversation(m *conversations.Matched) conversation.GrepConve
 	return c
 }
 
-// conversations returns matches of the page by conversation and event. An event has its turn and its time where turn or
-// day differ from those of the event before it.
+// conversations returns matches of the page by conversation and event. It leaves out what tells nothing new: the turn
+// or the time of an event if the event before is in the same turn or day; the number of turns of a conversation if that
+// is 1, and of its matches if all are shown; and the length of an event, except of one that conversation_read cuts.
 func (g *grepping) conversations(page []*match) (shown []conversation.GrepConversation) {
 	lines := slices.Clone(page)
 	slices.SortStableFunc(lines, func(a, b *match) int { return a.place - b.place })
@@ -125,7 +127,7 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 		if h.Turn != turn && c.Turns != 1 {
 			e.Turn, turn = h.Turn, h.Turn
 		}
-		if chars := near.chars; chars > partChars || chars > aboutWhole && g.context == 0 {
+		if chars := near.chars; chars > partChars || chars > aboutWhole && g.context == 0 { // conversation_read cuts it
 			e.Chars = chars
 		}
 		if date := h.Time.Truncate(24 * time.Hour); !date.Equal(day) {
@@ -138,14 +140,15 @@ func (g *grepping) conversations(page []*match) (shown []conversation.GrepConver
 			shown[i].Matches = 0 // all are shown, and can be counted
 		}
 		if shown[i].Turns == 1 {
-			shown[i].Turns = 0 // it was needed above, and is not shown
+			shown[i].Turns = 0 // only now, because the loop above reads it
 		}
 	}
 	return shown
 }
 
-// hits returns the lines of some matches of one event, with the lines of their context. If the context has at most
-// mostBeside lines, the hit of a match has its context too; otherwise each run of lines of context is a hit of its own.
+// hits returns the lines of some matches of one event, with the lines of their context. If g.context is at most
+// mostBeside, the hit of a match has its context too; otherwise each run of lines of context is a hit of its own. In a
+// hit, IsMatch is nil if the hit has a match, and false if it has only context.
 func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 	near := matches[0].near
 	byLine, isShown := map[int]*match{}, map[int]bool{}
@@ -160,15 +163,17 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 		if !isShown[i] {
 			continue
 		}
-		m, n := byLine[i], len(hits) // m is nil for a line of context
+		m, n := byLine[i], len(hits) // m is nil for a line of context, and n-1 is the index of the last hit
 		isApart := n > 0 && (l.gap || !isShown[i-1])
 		if m == nil && isApart {
 			l.text = omission + "\n" + l.text
 		}
-		afterContext := n > 0 && hits[n-1].IsMatch != nil // the last hit is only context so far
-		canJoin := n > 0 && !isApart && g.context <= mostBeside
-		isBesideMatch := canJoin && (m == nil) != afterContext // context after a match, or a match after context
-		if isBesideMatch || m == nil && afterContext {
+		afterContext := n > 0 && hits[n-1].IsMatch != nil
+		afterMatch := n > 0 && hits[n-1].IsMatch == nil
+		isContext := m == nil
+		isMixed := isContext && afterMatch || !isContext && afterContext // one hit would have a match and context
+		canMix := !isApart && g.context <= mostBeside
+		if isContext && afterContext || isMixed && canMix {
 			hits[n-1].Text += "\n" + l.text
 		} else {
 			hits = append(hits, conversation.GrepHit{Text: l.text, IsMatch: new(false)})
@@ -185,7 +190,7 @@ func (g *grepping) hits(matches []*match) (hits []conversation.GrepHit) {
 	return hits
 }
 
-// also returns up to maxAlso other events that have an equal match, with commas. "+N" stands for N others and titles.
+// also returns up to maxAlso other events with an equal match, as in "7,jp-c17:4,+2": +2 counts titles and further events.
 func (m *match) also() string {
 	var names []string
 	more := 0
@@ -194,7 +199,7 @@ func (m *match) also() string {
 		if other.place != m.place {
 			name = string(other.hit.Conversation.ID) + ":" + name
 		}
-		if other.hit.Number == 0 || len(names) == maxAlso {
+		if isTitle := other.hit.Number == 0; isTitle || len(names) == maxAlso {
 			more++
 		} else {
 			names = append(names, name)

@@ -47,8 +47,8 @@ func (t *Tools) Read(ctx context.Context, call contract.Call, p conversation.Rea
 }
 
 // readAs reads what the parameters ask for from the project, or from all projects if the project has no such
-// conversation. It returns errors in this order: about the parameters, about reading the current conversation, and that
-// the result is too large. If anyway is set, it shortens a large result instead of the last.
+// conversation. It returns the first of these errors: the parameters are wrong, they ask for the current conversation,
+// the result is too large. If anyway is set, it shortens a result that is too large, and returns no error for it.
 func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.ReadParams, anyway bool) (e *conversation.ReadEnvelope, err error) {
 	id, number := splitID(p.ID)
 	hasRange := p.Event != nil || p.Turn != nil || p.Last != nil
@@ -62,9 +62,9 @@ func (t *Tools) readAs(ctx context.Context, call contract.Call, p conversation.R
 		name := either(p.Around != nil, "around", "part")
 		return nil, contract.Fixable(fmt.Sprintf("%s=%d goes with event=N only: give the number of an event, or leave %s out.", name, *n, name))
 	}
-	undone := either(given(p.IncludeCurrent), "", "whether this is the current conversation is not known")
+	ifCurrentUnknown := either(given(p.IncludeCurrent), "", "whether this is the current conversation is not known")
 	read := func(ctx context.Context, source conversations.Source) (err error) {
-		call, current := locate(ctx, source, call, undone)
+		call, current := locate(ctx, source, call, ifCurrentUnknown)
 		r := &reading{call: call, params: p, source: source, anyway: anyway}
 		r.answers, r.others = included(p.Include)
 		if r.current = current.is(p.ID); r.current && !given(p.IncludeCurrent) {
@@ -93,21 +93,21 @@ func splitID(id string) (conversation string, number int) {
 	return id, 0
 }
 
-// isElsewhere reports whether err leaves it possible that another project has the conversation.
+// isElsewhere reports whether another project may have the conversation that err says is not here.
 func isElsewhere(err error) bool {
 	var missing *conversations.NotFoundError
-	var bad *conversations.BadIDError // of a store that this project has none of
+	var bad *conversations.BadIDError // the id may have the form of a store that only another project has
 	var nowhere *conversations.NoWorkspaceError
 	var excluded *conversations.ExcludedError
 	return errors.As(err, &missing) || errors.As(err, &bad) || errors.As(err, &nowhere) || errors.As(err, &excluded)
 }
 
-// translateAlias returns a call of the tool that conversation_read has replaced, by its old name, with arguments of
-// conversation_read: around in place of before and after. It returns any other call as it is.
+// translateAlias translates the arguments of a call of a tool that conversation_read has replaced: the argument around
+// takes the place of before and after. The name of the tool stays. Any other call is returned as it is.
 func translateAlias(call contract.Call) contract.Call {
 	var given map[string]json.RawMessage
 	if !slices.Contains(conversation.ReadTool().Aliases, call.Tool) || json.Unmarshal(call.Arguments, &given) != nil {
-		return call // the dispatcher refuses it
+		return call // the dispatcher refuses arguments that are not JSON
 	}
 	for _, name := range []string{"before", "after"} {
 		if n, ok := given[name]; ok {
@@ -139,7 +139,7 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 		r.turns = append(r.turns, n)
 	}
 	for _, e := range r.events {
-		if r.includes(e.kind, e.isAnswer) {
+		if scopes := either(e.isAnswer, r.answers, r.others); e.kind.Scope()&scopes != 0 {
 			r.asked = append(r.asked, e)
 			r.chars += max(e.chars, 1)
 		}
@@ -150,16 +150,8 @@ func (r *reading) read(ctx context.Context) (*conversation.ReadEnvelope, error) 
 	return r.fitted()
 }
 
-// includes reports whether the call asks for an event of a kind, which is an answer or not.
-func (r *reading) includes(kind transcript.Kind, isAnswer bool) bool {
-	if isAnswer {
-		return kind.Scope()&r.answers != 0
-	}
-	return kind.Scope()&r.others != 0
-}
-
-// readEvents returns the conversation of a query, and those of its events that are in a turn and not blank. It sets the
-// calls of results of tools, and marks answers.
+// readEvents returns the conversation of a query, and the events in its turns, without blank ones. The result of a tool
+// call has the number of the call in shown.Call. The last statement before a request or the end of a turn has isAnswer.
 func readEvents(ctx context.Context, source conversations.Source, q conversations.ReadQuery) (events []event, r conversations.Reading, err error) {
 	r, all, err := source.Read(ctx, q)
 	if err != nil {
@@ -177,8 +169,8 @@ func readEvents(ctx context.Context, source conversations.Source, q conversation
 	return events, r, ctx.Err()
 }
 
-// linkCall puts the number of an event that is a call into calls, by the id of the call. To an event that is a result it
-// adds the number of its call; 0 if calls has none.
+// linkCall joins calls of tools with their results. For a call, it sets calls[id] to the number of e, where id is the id
+// that the program gave the call. For a result, it sets e.shown.Call to the number of the call, or to 0 if calls lacks it.
 func (e *event) linkCall(recorded *conversations.Event, calls map[string]int) {
 	id := recorded.CallID
 	if id == "" {
@@ -192,12 +184,13 @@ func (e *event) linkCall(recorded *conversations.Event, calls map[string]int) {
 	}
 }
 
-// markAnswers marks, in events, the last statement of the assistant before each request and at the end of each turn.
+// markAnswers sets isAnswer in the last statement of the assistant before each request and at the end of each turn.
 func markAnswers(events []event) {
-	isLast, turn := true, 0 // no statement comes after e in its turn and before the next request; the turn of the event after e
+	isLast := true // whether a statement at this place would be the last before a request or the end of a turn
+	next := 0      // the turn of the event after e
 	for i, e := range slices.Backward(events) {
-		isLast = isLast || e.turn != turn || e.kind == transcript.KindUser
-		turn = e.turn
+		isLast = isLast || e.turn != next || e.kind == transcript.KindUser
+		next = e.turn
 		if isLast && isSaid(e.kind) {
 			events[i].isAnswer, isLast = true, false
 		}
@@ -221,8 +214,8 @@ func (r *reading) damageNotes() []string {
 // chars returns how long a generated envelope is, in the characters that caps count.
 func chars(e any) int { return envelope.Chars(envelope.Document(e)) }
 
-// fit returns the envelope that build makes of as many of n items as limit characters hold; of none, if one does not
-// fit.
+// fit returns build(k) for the greatest k, at most n, with which the envelope has at most limit characters; build(0) if
+// there is none.
 func fit[E any](n, limit int, build func(int) E) E {
 	omitted := sort.Search(n, func(k int) bool { return chars(build(n-k)) <= limit })
 	return build(n - omitted)
@@ -237,8 +230,8 @@ const (
 	maxRemarks              = 600 // of the notes of a call
 )
 
-// fitted returns the answer with all events that are asked for, each shortened to its usual length. If an answer has no
-// room for these, it shortens the events of one turn further, and returns an error for several turns.
+// fitted returns the answer with all events that are asked for, each shortened to its usual length. If they do not fit,
+// it shortens the events further. For several turns, unless r.anyway is set, it then returns an error instead.
 func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	isWork := func(e event) bool { return e.rank() != outcome }
 	most := eventChars
@@ -258,13 +251,13 @@ func (r *reading) fitted() (*conversation.ReadEnvelope, error) {
 	return r.answer(r.turns, r.asked, shown), nil
 }
 
-// fits reports whether an answer has room for the events that are shown of all those of some turns.
+// fits reports whether r.answer(turns, all, shown) is at most as long as an answer may be.
 func (r *reading) fits(turns []int, all, shown []event) bool {
-	return cost(shown) <= conversation.ReadMaxChars && // which saves writing it
-		chars(r.answer(turns, all, shown)) <= conversation.ReadMaxChars
+	mayFit := cost(shown) <= conversation.ReadMaxChars // saves making most of the answers that are too long
+	return mayFit && chars(r.answer(turns, all, shown)) <= conversation.ReadMaxChars
 }
 
-// cost returns how many characters events take in an answer at least, and about.
+// cost returns the least number of characters that events take in an answer: leastFrame and the text of each event.
 func cost(events []event) (n int) {
 	for i := range events {
 		n += leastFrame + utf8.RuneCountInString(events[i].text)
@@ -272,11 +265,12 @@ func cost(events []event) (n int) {
 	return n
 }
 
-// shrunk returns as much of the events that are asked for as an answer has room for. It shortens events of the lowest
-// rank most, and leaves out the earliest of these. If leaving out all does not suffice, so it does with the next rank.
+// shrunk returns as much of the events that are asked for as an answer has room for. First it shortens events of the
+// rank work, such as tool calls, to briefChars, and leaves out as many of the earliest as necessary. If the answer is
+// too long without any of them, it does the same with statements on the way, and last with requests and answers.
 func (r *reading) shrunk() (shown []event) {
-	for least := work; least <= outcome; least++ {
-		// without returns the events of rank least and above, without the first omitted events of rank least.
+	for least := work; least <= outcome; least++ { // the ranks are work, said and outcome
+		// without returns the events of rank least and above, but leaves out the first omitted events of rank least.
 		without := func(omitted int) (kept []event) {
 			for _, e := range r.asked {
 				switch rank := e.rank(); {
@@ -298,31 +292,31 @@ func (r *reading) shrunk() (shown []event) {
 	return shown
 }
 
-// latest returns the last n turns, and those of events that are in them; none for 0.
+// latest returns the last n turns of r.turns, and the events of these turns. For n = 0 it returns no turn and no event.
 func (r *reading) latest(n int, events []event) ([]int, []event) {
 	turns := r.turns[len(r.turns)-n:]
-	from := sort.Search(len(events), func(i int) bool { return n > 0 && events[i].turn >= turns[0] })
+	from := sort.Search(len(events), func(i int) bool { return events[i].turn > r.LastTurn-n }) // the last of r.turns is r.LastTurn
 	return turns, events[from:]
 }
 
-// refusal returns the error that an answer has no room for several turns. It names calls whose answers fit, which it has
-// measured, and has the outline of the conversation to show where to look.
+// refusal returns the error for several turns that an answer has no room for. The error has arguments for calls whose
+// answers fit: one event, one turn, or as many of the last turns as refusal has found to fit. It also has an outline.
 func (r *reading) refusal() error {
 	message := fmt.Sprintf("Conversation %s is %s,", r.ID, text.Count(len(r.turns), "turn", "turns"))
 	if len(r.turns) < r.Reading.Turns {
 		message = fmt.Sprintf("The last %s of conversation %s are", text.Count(len(r.turns), "turn", "turns"), r.ID)
 	}
-	// mostTurns returns how many of the latest turns fit with some events, and the size of that answer.
+	// mostTurns returns how many of the last turns fit if only events are shown of them, and the size of that answer.
 	mostTurns := func(events []event) (n int, size string) {
 		events = shortened(events, eventChars)
-		n = sort.Search(len(r.turns), func(n int) bool {
-			turns, latest := r.latest(n+1, events)
+		n = sort.Search(len(r.turns), func(k int) bool { // n turns fit, and n+1 do not
+			turns, latest := r.latest(k+1, events)
 			return !r.fits(turns, latest, latest)
 		})
 		turns, latest := r.latest(n, events)
 		return n, short(chars(r.answer(turns, latest, latest)))
 	}
-	ways := []string{"event=N", "turn=N", "last=1"} // one turn is shortened until it fits
+	ways := []string{"event=N", "turn=N", "last=1"} // these always fit: readEvent and shrunk shorten what they show
 	n, size := mostTurns(r.asked)
 	if n > 0 {
 		ways[2] = fmt.Sprintf("last=%d (%s)", n, size)
@@ -339,7 +333,8 @@ func (r *reading) refusal() error {
 		message, short(r.chars), conversation.ReadMaxChars, strings.Join(ways, "; "), outlineOf(r.events).lines(sizes)))
 }
 
-// answer returns the answer with the shown events of some turns, and notes on what it lacks of all their events.
+// answer returns the answer with the events in shown, which are in turns. Notes say how many of all, the events in
+// turns that are asked for, are missing or shortened, and what of the conversation is damaged.
 func (r *reading) answer(turns []int, all, shown []event) *conversation.ReadEnvelope {
 	e := r.page(turns, shown)
 	switch {
@@ -410,8 +405,9 @@ func (r *reading) isSubject(e *event) bool {
 	return r.params.Event == nil || e.shown.Event == *r.params.Event
 }
 
-// lines returns the events of a turn as they are shown. An event has its request if that is another than before, and its
-// time if that is a minute later than the last one shown, or if the call asks for the event by its number.
+// lines returns the events of a turn as they are shown. If the turn has several requests, the first event of each has the
+// number of the request. An event that is asked for has its time if the last shown time is a minute away or more, and in
+// any case if it is asked for by its number. A result right after its tool call does not have the number of the call.
 func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 	var last time.Time // shown
 	request := 0       // shown last
@@ -434,8 +430,8 @@ func (r *reading) lines(events []event) (lines []conversation.ReadEvent) {
 		if r.isSubject(e) && !e.at.IsZero() && (isLater || r.params.Event != nil) {
 			line.Timestamp, last = e.at, e.at
 		}
-		if i > 0 && line.Call == line.Event-1 && line.Call == events[i-1].shown.Event {
-			line.Call = 0 // the call is just above its result
+		if i > 0 && line.Call == line.Event-1 && line.Call == events[i-1].shown.Event { // the call is the event shown above
+			line.Call = 0
 		}
 		lines = append(lines, line)
 	}

@@ -66,23 +66,23 @@ func (t *Tools) ask(ctx context.Context, call contract.Call, scope conversations
 
 // asking is one call of a tool that searches.
 type asking struct {
-	call   contract.Call
-	scope  conversations.Options
-	query  conversations.SearchQuery
-	found  *conversations.Results
-	undone string // what a note says where the current conversation is not known; empty for no note
-	whole  bool   // the current conversation is searched too
+	call             contract.Call
+	scope            conversations.Options
+	query            conversations.SearchQuery
+	found            *conversations.Results
+	whole            bool   // the current conversation is searched too
+	ifCurrentUnknown string // what a note says if the current conversation is not known; "" for no note
 }
 
-// search sets a.found to the results of the query, without the current conversation unless a.whole is set. It sets the id
-// of the current conversation in a.call. Unless use is nil, search calls it while the source is open.
+// search sets a.found to the results of a.query, and adds the id of the current conversation to a.call. If a.whole is
+// false, it leaves out that conversation. If use is not nil, search calls use afterwards, while the source is open.
 func (a *asking) search(ctx context.Context, t *Tools, use question) error {
 	return t.ask(ctx, a.call, a.scope, func(ctx context.Context, source conversations.Source) (err error) {
-		call, current := locate(ctx, source, a.call, a.undone)
+		call, current := locate(ctx, source, a.call, a.ifCurrentUnknown)
 		if a.call = call; !a.whole {
 			a.query.Exclude, a.query.Kin = current.ids, current.kin
 		}
-		a.query.Own = isRecallTool()
+		a.query.Own = isRecallTool() // recorded calls of the conversation tools are left out
 		if a.found, err = source.Search(ctx, a.query); err == nil && use != nil {
 			err = use(ctx, source)
 		}
@@ -103,9 +103,9 @@ func (c current) is(id string) bool {
 }
 
 // locate returns the current conversation, which the host names or the source recognizes, and the call with the id of
-// that conversation. If the conversation is not known, the id is empty, and the call has a note that says so and, by the
-// clause undone, what was not done; no note if undone is empty. An id that only the host understands is no error.
-func locate(ctx context.Context, source conversations.Source, call contract.Call, undone string) (contract.Call, current) {
+// that conversation; "" if it is not known. Then the call also gets a note, which ends with ifCurrentUnknown, unless
+// that is "". An id that only the host understands is no error.
+func locate(ctx context.Context, source conversations.Source, call contract.Call, ifCurrentUnknown string) (contract.Call, current) {
 	named, note := call.Context.ConversationID, ""
 	var c current
 	call.Context.ConversationID = ""
@@ -119,15 +119,15 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 			c.ids, c.kin = append(c.ids, string(id)), true
 		}
 		if known.Recorded {
-			note = "Which conversation this is cannot be told, so " + undone + "."
+			note = "Which conversation this is cannot be told, so " + ifCurrentUnknown + "."
 		}
 	}
 	if named != "" {
-		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", undone, text.Quote(named))
+		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", ifCurrentUnknown, text.Quote(named))
 	}
 	if len(c.ids) > 0 {
 		call.Context.ConversationID = c.ids[0]
-	} else if note != "" && undone != "" {
+	} else if note != "" && ifCurrentUnknown != "" {
 		call.Notes = append(slices.Clone(call.Notes), note)
 	}
 	return call, c
@@ -191,12 +191,13 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 		return nil, coerce.Unmet(&call, d)
 	}
 	a := &recalling{params: p, page: map[*conversations.Hit]bool{}, wide: map[*conversations.Hit]bool{}}
-	a.asking = asking{call: call, undone: either(given(p.IncludeCurrent), "", "it may be among these"), whole: given(p.IncludeCurrent), query: conversations.SearchQuery{
+	a.asking = asking{call: call, whole: given(p.IncludeCurrent), query: conversations.SearchQuery{
 		Filter:   conversations.Filter{IDs: p.IDs, Hidden: given(p.IncludeHidden), Sources: p.Sources, File: given(p.File)},
 		Question: p.Query, Order: conversations.Relevance, Since: since, Until: until,
 		Scopes: transcript.ScopesNamed(p.Scopes...), Errors: slices.Contains(p.Scopes, "errors"), Commands: slices.Contains(p.Scopes, "commands"),
 		Limit: p.Limit, MaxText: passageText, MaxWide: passageWide,
 	}}
+	a.ifCurrentUnknown = either(a.whole, "", "it may be among these") // "it" is the current conversation
 	if given(p.AllProjects) {
 		a.scope = conversations.Options{AllProjects: true, Sources: p.Sources}
 	}
@@ -209,18 +210,18 @@ func (t *Tools) Recall(ctx context.Context, call contract.Call, p conversation.R
 // dates are problems with the dates of a call.
 type dates []contract.Problem
 
-// between returns the first moment of the date since and the last moment of the date until. A time is zero if its date
-// is not given, or cannot be parsed: then a problem with the parameter, which is called first or last, is added to d.
-func (d *dates) between(first string, since *string, last string, until *string) (from, to time.Time) {
-	from, to = d.parse(first, since).First, d.parse(last, until).Last
-	if given(since) != "" && from.IsZero() { // the year 1 is a bound: it leaves out events without a time
+// between returns the first moment of the date *since and the last moment of the date *until; the zero time for nil. If
+// a date cannot be parsed, it adds a problem to d with the name of the parameter, and the time has no meaning.
+func (d *dates) between(sinceName string, since *string, untilName string, until *string) (from, to time.Time) {
+	from, to = d.parse(sinceName, since).First, d.parse(untilName, until).Last
+	if given(since) != "" && from.IsZero() { // zero is no bound, and 0001-01-01 is one: it leaves out events without a time
 		from = from.Add(1)
 	}
 	return from, to
 }
 
-// parse returns the span of the date in a parameter; zero if the parameter is missing or blank. If it cannot be parsed,
-// parse adds a problem with the parameter to d.
+// parse returns the span of the date in a parameter; zero if the parameter is missing or blank. If the date cannot be
+// parsed, it adds a problem with the parameter to d.
 func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 	date := strings.TrimFunc(given(value), text.IsSpace)
 	if date == "" {
@@ -291,7 +292,8 @@ func (a *recalling) hasShare(c *conversations.Matched, percent float64) bool {
 	return c.Score*100 >= a.found.Conversations[0].Score*percent
 }
 
-// envelope returns the answer with the passages of a.page, and with the names of the best of the other conversations.
+// envelope returns the answer with the conversations that have a passage in a.page. Unless only common words were found
+// (a.poor), it also names those of the mostNamed best conversations that have leastNamed percent of the best score.
 func (a *recalling) envelope() *conversation.RecallEnvelope {
 	e := &conversation.RecallEnvelope{Notes: a.notes()}
 	if a.poor {
@@ -299,7 +301,7 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	}
 	named := mostNamed
 	if len(a.found.Conversations) > 1 && !a.hasShare(a.found.Conversations[1], nearScore) {
-		named = mostFar
+		named = mostFar // the best conversation is far ahead of the second, so that fewer others are of use
 	}
 	for i, c := range a.found.Conversations {
 		shown := a.conversation(c, i == 0)
@@ -311,8 +313,9 @@ func (a *recalling) envelope() *conversation.RecallEnvelope {
 	return e
 }
 
-// conversation returns a conversation with its passages on the page; if it has none there, with the event of its latest
-// statement. The best conversation also has its latest statement, or if that is not on the page the event, after these.
+// conversation returns the element of a conversation: c with the passages that are in a.page. If there are none, the
+// element only names the conversation and the event of c.Latest, the latest statement that answers the question. The
+// best conversation has this statement after all passages, or only the number of its event if a.page has no room for it.
 func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversation.RecallConversation {
 	shown := conversation.RecallConversation{
 		ID: string(c.ID), Source: c.Source, Archived: c.Archived, Title: clip(text.Line(c.Title), recallTitle),
@@ -333,7 +336,7 @@ func (a *recalling) conversation(c *conversations.Matched, isBest bool) conversa
 	latest := c.Latest
 	isAfter := latest != nil && last != nil && latest.Number > last.Number // the shown passages
 	switch {
-	case last == nil && latest != nil: // no passage is shown
+	case last == nil && latest != nil: // no passage is shown: the element is short, without the program
 		shown.Source, shown.Latest, shown.Day = "", latest.Number, day(latest.Time)
 	case isBest && isAfter && a.page[latest]:
 		p := a.passage(latest)

@@ -54,14 +54,14 @@ func (t *Tools) Search(ctx context.Context, call contract.Call, p conversation.S
 	return inBlocks(blocksOf(s.shown, given(p.IDs)), s.notes()), nil
 }
 
-// search searches for messages of all projects, in the kinds of stores that the parameters name or else in those that the
-// settings select. It cuts the text of a message at maxText characters. The error is a [*contract.Error].
+// search returns the messages of all projects that the parameters ask for, from the stores of p.Sources or else of the
+// settings. It cuts the text of a message at maxText characters. The error is a [*contract.Error].
 func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.SearchParams, maxText int) (*searching, error) {
 	q, problems := messageQuery(p)
 	if len(problems) > 0 {
 		return nil, coerce.Unmet(&call, problems)
 	}
-	s := &searching{asking: asking{call: call, query: q, undone: "it may be among these"}, params: p}
+	s := &searching{asking: asking{call: call, query: q, ifCurrentUnknown: "it may be among these"}, params: p}
 	s.query.MaxText, s.query.MaxWide = maxText, maxText
 	if len(p.Sources) == 0 {
 		var err error
@@ -70,7 +70,7 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 		}
 	}
 	s.scope = conversations.Options{AllProjects: true, Sources: s.query.Sources}
-	err := s.asking.search(ctx, t, func(context.Context, conversations.Source) error {
+	setShown := func(context.Context, conversations.Source) error { // reads texts, for which the source must be open
 		for i := range s.found.Hits {
 			m := message{Hit: &s.found.Hits[i]}
 			if err := m.setText(s.found, maxText); err != nil {
@@ -79,8 +79,8 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 			s.shown = append(s.shown, m)
 		}
 		return nil
-	})
-	return s, err
+	}
+	return s, s.asking.search(ctx, t, setShown) // sets s.found, and then calls setShown
 }
 
 // setText sets Text, Cut and Chars of a message. The text is the passage that answers a question, or else the first most
@@ -130,7 +130,7 @@ func messageQuery(p conversation.SearchParams) (conversations.SearchQuery, []con
 	}
 	if p.Order == "relevance" {
 		q.Order = conversations.Relevance
-		if q.Question == "" || q.After != nil {
+		if q.Question == "" || q.After != nil { // relevance needs a query, and a cursor is a position among the newest
 			problems = append(problems, contract.Mismatch("order", "be newest where there is no query, or a cursor", p.Order, ""))
 		}
 	}

@@ -65,6 +65,6 @@ func (s State) Work() *Work {
 		return nil
 	}
 	c := s.Conversation(t.conversation)
-	left := Budget{}.within(c.turn.budget, c.turn.usage) // narrows Budget{}, without limits, to what is left of the turn's
+	left := Budget{}.within(c.turn.budget, c.turn.usage) // what is left of the turn's budget: within narrows Budget{}, which has no limits
 	return &Work{Task: t.id, Conversation: c, Call: t.ordinaryCall(), Left: left, Stop: t.stop != nil}
 }

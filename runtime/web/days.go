@@ -40,8 +40,8 @@ type stripDay struct {
 // bar is the conversations of one program on one day.
 type bar struct{ Y, Height, Colour int }
 
-// stripOf returns the drawing of the number of conversations on each day, of at most the last maxDays days. It returns
-// nil if the conversations are of fewer than two days.
+// stripOf returns a drawing of how many conversations there were on each day, up to the last day with a conversation.
+// It draws at most maxDays days; Earlier counts the conversations before. With fewer than two days it returns nil.
 func stripOf(all []conversations.Listed, q query) *strip {
 	counts := map[string]map[string]int{} // by day and program
 	programs := map[string]bool{}
@@ -95,17 +95,17 @@ func total(counts map[string]int) (sum int) {
 	return sum
 }
 
-// nextDay returns the drawing of the day at, to the right of the days of the strip. counts are the numbers of the day's
-// conversations by program; most is the greatest number of conversations on any day. The day is chosen if q
-// has a first or a last day and selects the day; the address of the day is that of q for this day alone.
-func (s *strip) nextDay(at time.Time, counts map[string]int, most int, q query) stripDay {
+// nextDay returns the drawing of a day, to the right of the days that the strip has already. counts are the numbers of
+// the day's conversations by program. most is the greatest number of conversations on any day. The day is chosen if q
+// has a first or a last day and includes this day. The address of the day is that of q for this day alone.
+func (s *strip) nextDay(day time.Time, counts map[string]int, most int, q query) stripDay {
 	const margin, leastHeight = 4, 2
 	hasDays := !q.From.IsZero() || !q.To.IsZero()
-	d := stripDay{Day: dayOf(at), X: len(s.Days) * barWidth, IsChosen: hasDays && q.isIn(at)}
-	q.From, q.To, q.Page = at, at, 1
+	d := stripDay{Day: dayOf(day), X: len(s.Days) * barWidth, IsChosen: hasDays && q.isIn(day)}
+	q.From, q.To, q.Page = day, day, 1
 	d.Address = q.Address()
-	d.Label = document.Day(at) + ": " + text.Count(total(counts), "conversation", "conversations")
-	top := stripHigh // of the bars so far, which stand on each other
+	d.Label = document.Day(day) + ": " + text.Count(total(counts), "conversation", "conversations")
+	top := stripHigh // the upper edge of the bars so far: each bar stands on the one before
 	for i, program := range s.Programs {
 		if n := counts[program]; n > 0 {
 			height := max(n*(stripHigh-margin)/most, leastHeight)

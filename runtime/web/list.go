@@ -114,12 +114,12 @@ func (s *Server) fillList(ctx context.Context, library *conversations.Library, p
 	if p.Query.All {
 		p.Projects = choices(all, p.Query.Project, func(c *conversations.Listed) string { return c.Dir }, nameOf)
 	}
-	selected := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) })
-	p.Days = stripOf(selected, p.Query) // all days, also those that the query does not select
+	onAnyDay := slices.DeleteFunc(all, func(c conversations.Listed) bool { return !p.Query.selects(&c) })
+	p.Days = stripOf(onAnyDay, p.Query) // the strip shows all days; selected has only those of the query
 	if p.Found != nil {                 // passages take the place of conversations
 		return nil
 	}
-	selected = slices.DeleteFunc(selected, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
+	selected := slices.DeleteFunc(onAnyDay, func(c conversations.Listed) bool { return !p.Query.isIn(c.ActiveAt()) })
 	selected, childCounts := withoutChildren(selected)
 	p.Total = len(selected)
 	p.LastPage = max((p.Total+perPage-1)/perPage, 1) // rounded up
@@ -218,14 +218,14 @@ func (p *listPage) addRow(c *conversations.Listed, below int) {
 	last.Rows = append(last.Rows, added)
 }
 
-// rowOf returns the row of a conversation, without Facts and Below, and without the project unless all is true.
+// rowOf returns the row of a conversation, without Facts and Below. Only in a list of all projects it has a Project.
 func rowOf(c *conversations.Listed, all bool) row {
 	const maxBranch = 60 // characters
 	r := row{
 		ID: c.ID, Address: conversationAddress(c.ID, 0), Title: titleOf(c), Program: programOf(c),
 		Branch: text.Cut(text.Line(c.Branch), maxBranch), Archived: c.Archived, At: c.ActiveAt(),
 	}
-	if all {
+	if all { // the list is of all projects
 		r.Project = nameOf(c.Dir)
 	}
 	return r

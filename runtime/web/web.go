@@ -127,7 +127,7 @@ func (s *Server) isIdle() bool {
 func (s *Server) warm(ctx context.Context) {
 	if library, err := s.open(true); err == nil {
 		defer library.Close()
-		_, _ = library.List(ctx, conversations.ListQuery{Sizes: true, Limit: 1}) // a page reports the error
+		_, _ = library.List(ctx, conversations.ListQuery{Sizes: true, Limit: 1}) // Sizes updates all indexes; a page reports the error
 	}
 }
 

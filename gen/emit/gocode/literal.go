@@ -27,14 +27,12 @@ func literal(head string, value any) code {
 	return lines
 }
 
-// literalOf returns the Go expression of a value. typed is false for an item of a list, whose type the list has.
+// literalOf returns the Go expression of a value. If typed is false, the value is an item of a list, and the expression
+// leaves out the type, because the list has it.
 func literalOf(v reflect.Value, typed bool) string {
 	switch v.Kind() {
 	case reflect.String:
-		if v.Type() != reflect.TypeFor[string]() {
-			return strconv.Quote(v.String()) // an untyped constant converts to any string type
-		}
-		return stringLiteral(v.String())
+		return stringLiteral(v.String()) // Go converts it to any named string type
 	case reflect.Float64:
 		return number(v.Float())
 	case reflect.Pointer:

@@ -29,8 +29,8 @@ func NewSource(text []byte) *Source {
 	return s
 }
 
-// Span returns the span of the half-open byte range [start, end). Offsets outside the text are moved to its nearest
-// end, an end before its start is moved to the start, and offsets inside a line ending to the end of that line.
+// Span returns the span of the half-open byte range [start, end). An offset outside the text counts as the nearest one
+// inside, and an offset inside a line ending as the end of the line. If end is before start, the span is empty.
 func (s *Source) Span(start, end int) Span {
 	line, col := s.position(start)
 	endLine, endCol := s.position(max(start, end))

@@ -50,16 +50,16 @@ const (
 
 // lower returns eight bytes of ASCII in lower case.
 func lower(word uint64) uint64 {
-	fromA, afterZ := word+(0x80-'A')*ones, word+(0x80-'Z'-1)*ones // the highest bits tell
-	return word | (fromA^afterZ)&high>>2
+	fromA, afterZ := word+(0x80-'A')*ones, word+(0x80-'Z'-1)*ones // the highest bit of a byte is set from 'A' on, or after 'Z'
+	return word | ((fromA^afterZ)&high)>>2                        // sets the bit 0x80>>2, which makes 'a' of 'A', from 'A' to 'Z'
 }
 
 // isCaselessByte reports whether a byte is not ASCII and never begins a rune with case: it is inside of a rune, or begins
 // one from U+3000 to U+9FFF, or a rune of Hangul. Bytes that are not UTF-8 stay anyway.
 func isCaselessByte(b byte) bool { return 0x80 <= b && b < 0xC0 || 0xE3 <= b && b < 0xEE && b != 0xEA }
 
-// isCaseless reports whether a rune is in a large block without case, or in one of common punctuation: scripts from the
-// radicals of Han to Yi, Hangul, and punctuation, also of the width of Han.
+// isCaseless reports whether r is in one of four ranges of common runes without case. These are, in order: punctuation
+// and symbols; the scripts from Han to Vai; Hangul; punctuation and digits of full width.
 func isCaseless(r rune) bool {
 	return 0x2000 <= r && r < 0x2100 || 0x2E80 <= r && r < 0xA640 || 0xAC00 <= r && r < 0xD800 || 0xFF00 <= r && r < 0xFF21
 }

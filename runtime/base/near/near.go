@@ -13,11 +13,12 @@ import (
 // maxName is the greatest length of a name in bytes: the search takes time in the product of two lengths.
 const maxName = 128
 
-// Name returns the name in known that name was probably meant to be, or "" if none is near.
+// Name returns the known name that is nearest to name, or "" if no known name is near. Of equally near names it returns
+// the one that sorts first.
 //
-// Case, spaces, hyphens and underscores are ignored. A name is near if at most a third of the longer name differs, or
-// if two letters are swapped in a name of two. A prefix of three letters or more is near if it is at least half of the
-// longer name, or whole words of it. Of equally near names Name returns the one that sorts first.
+// Case, spaces, hyphens and underscores are ignored. Two names are near if at most a third of the longer name differs,
+// or if they are two letters and the same letters swapped. A name of three letters or more is also near to a longer
+// name that begins with it, if the shorter is at least half as long or ends where a word of the longer ends.
 func Name(name string, known []string) string {
 	if len(name) > maxName {
 		return ""
@@ -38,8 +39,8 @@ func Name(name string, known []string) string {
 	return best
 }
 
-// distance returns the number of edits between two names, without regard to case and separators, and whether they are
-// near, as [Name] says; otherwise the number means nothing. For a near prefix and two swapped letters it is 1.
+// distance returns the number of edits between two names, and whether the names are near, as [Name] says. Names that
+// are near because of swapped letters or a prefix have one edit. If the names are not near, the number means nothing.
 func distance(a, b string) (edits int, isNear bool) {
 	foldedA, foldedB := fold(a), fold(b)
 	longer := max(utf8.RuneCountInString(foldedA), utf8.RuneCountInString(foldedB))
@@ -47,8 +48,8 @@ func distance(a, b string) (edits int, isNear bool) {
 	if edits == 0 && isNear {
 		return 0, true
 	}
-	areSwapped := len(foldedB) == 2 && foldedA == foldedB[1:]+foldedB[:1]
-	if areSwapped || isNearPrefix(foldedA, b) || isNearPrefix(foldedB, a) {
+	areSwapped := len(foldedB) == 2 && foldedA == foldedB[1:]+foldedB[:1]   // for two letters, longer/3 allows no edit
+	if areSwapped || isNearPrefix(foldedA, b) || isNearPrefix(foldedB, a) { // which looks for separators
 		return 1, true
 	}
 	return edits, isNear

@@ -14,9 +14,9 @@ import (
 	"strings"
 )
 
-// AllowsHost reports whether a server may answer a request with the request's Host header. It allows the given names,
-// and names of the loopback interface. A request that is known to have come in on another interface may have an IP
-// address instead: nobody can point an address, unlike a name, elsewhere.
+// AllowsHost reports whether a server may answer a request with the request's Host header. It allows the names in
+// allowed. A request that came in on the loopback interface may also name that interface, and any other request may
+// also have an IP address. Other names are refused: the owner of a web page may have pointed one here (DNS rebinding).
 func AllowsHost(r *http.Request, allowed []string) bool {
 	host := hostOnly(r.Host)
 	if host == "" {
@@ -26,16 +26,16 @@ func AllowsHost(r *http.Request, allowed []string) bool {
 		return true
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || IsLoopback(hostOnly(local.String())) { // the request is from this machine, as far as is known
+	if local == nil || IsLoopback(hostOnly(local.String())) { // an unknown interface counts as this one
 		return IsLoopback(host)
 	}
 	_, err := netip.ParseAddr(host)
 	return err == nil
 }
 
-// Allows reports whether a server may answer a request with the request's Origin header. It allows a request without
-// Origin, because only browsers send that header, and the given origins. If the Host header names this machine, it also
-// allows an origin on this machine.
+// Allows reports whether a server may answer a request with the request's Origin header. It allows the origins in
+// allowed. It allows a request without the header, because only browsers send the header. If the Host header names this
+// machine, it also allows an origin on this machine.
 func Allows(r *http.Request, allowed []string) bool {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
@@ -55,7 +55,7 @@ func Allows(r *http.Request, allowed []string) bool {
 	return isOrigin && IsLoopback(u.Hostname()) && IsLoopback(hostOnly(r.Host))
 }
 
-// Check returns an error for an origin to allow that no browser would send.
+// Check returns an error if no browser sends an Origin header like origin, so that it would be useless to allow origin.
 func Check(origin string) error {
 	u, err := url.Parse(origin)
 	if err != nil || u.Scheme == "" || u.Host == "" || u.Scheme+"://"+u.Host != origin || strings.ToLower(origin) != origin {
@@ -64,8 +64,8 @@ func Check(origin string) error {
 	return nil
 }
 
-// CheckHost returns an error for a name that is not a host, with or without a port: no client sends such a Host header.
-// There is no name for all hosts, such as "*": any page could get in under a name of its owner's.
+// CheckHost returns an error if name is not the name or the address of a host, with or without a port. The pattern "*"
+// is an error too: it would allow any web page whose owner has pointed a name at this machine (DNS rebinding).
 func CheckHost(name string) error {
 	host, port, err := net.SplitHostPort(name)
 	if err != nil {

@@ -208,8 +208,9 @@ const tempPrefix = ".convtools-"
 // Temporary reports whether a base name is one of [Stage] and [Write]. A killed process may have left such a file.
 func Temporary(base string) bool { return strings.HasPrefix(base, tempPrefix) }
 
-// Stage writes a new file beside a name, with slashes, in a root, and returns the new name. Renaming the file to name
-// replaces name as a whole. The mode of the file is that of a file created with mode. After an error there is no new file.
+// Stage writes data to a new file in the directory of name, and returns the new file's path. Both paths have slashes
+// and are relative to root. Renaming the new file to name replaces name as a whole. The new file is created with mode.
+// After an error there is no new file.
 func Stage(root *os.Root, name string, data []byte, mode fs.FileMode) (temp string, err error) {
 	return stage(root, name, data, mode, (*os.File).Sync)
 }

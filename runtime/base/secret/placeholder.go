@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// isPlaceholder reports whether s has the form of a secret, but a word of examples or many repeated characters.
+// isPlaceholder reports whether s only stands for a secret: s contains a word of examples, such as "your", or many
+// bytes that repeat the byte before. The caller has checked that s has the form of a secret.
 func isPlaceholder(s string) bool {
 	const jwtIO = "IkpvaG4gRG9l" // "John Doe" in the example of jwt.io, which has the form of a real one
-	const longest = 200          // a longer secret may have any word in it
+	const longest = 200          // a longer s is a secret, which may have any word in it by chance
 	if len(s) > longest {
 		return false
 	}

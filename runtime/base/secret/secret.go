@@ -33,7 +33,7 @@ func Has(text []byte) bool { return sharedTable().next(text, 0) != nil }
 // usualLength is more than the bytes of most secrets. Of a longer secret, up to maxLength bytes are masked.
 const usualLength, maxLength = 512, 16 << 10
 
-// finding is a secret at text[start:end], or a placeholder there if kind is nil.
+// finding is a secret at text[start:end]. If kind is nil, the text there has the form of a secret, but is none.
 type finding struct {
 	kind       *compiledKind
 	start, end int
@@ -100,8 +100,8 @@ func newTable() *table {
 
 // add adds a literal to the table, under the hash of the three bytes that are at the literal's offset.
 func (t *table) add(three string, l literal) {
-	h := hash([]byte(three + ".")) // the fourth byte does not matter
-	if t.indexes[h] == 0 {
+	h := hash([]byte(three + ".")) // hash reads four bytes and ignores the fourth
+	if t.indexes[h] == 0 {         // no literal has this hash yet
 		t.indexes[h] = uint16(len(t.literals)) //nolint:gosec // there are a thousand
 		t.literals = append(t.literals, nil)
 	}
@@ -114,15 +114,16 @@ func hash(text []byte) uint16 {
 	return uint16(three * 0x9E3779B1 >> 16) //nolint:gosec // the upper half
 }
 
-// next returns the first secret in text[from:], or nil.
+// next returns the first secret in text[from:], or nil. It looks up the bytes at every second offset: the table has
+// each literal both by its beginning and by its second byte, see [table].
 func (t *table) next(text []byte, from int) *finding {
-	for i := from; i+4 <= len(text); i += 2 { // hash needs four bytes; the table has literals for even and for odd offsets
+	for i := from; i+4 <= len(text); i += 2 { // hash reads four bytes
 		index := t.indexes[hash(text[i:])]
 		if index == 0 {
 			continue
 		}
 		for _, l := range t.literals[index] {
-			start := i - l.offset
+			start := i - l.offset // of the literal
 			end := start + len(l.text)
 			if start < from || end > len(text) || string(text[start:end]) != l.text {
 				continue
@@ -134,7 +135,7 @@ func (t *table) next(text []byte, from int) *finding {
 			if isSecret := found.kind != nil; isSecret && found.start >= from {
 				return found
 			}
-			// A placeholder, or a secret that begins before from: the search goes on at found.end, after the loop adds 2.
+			// The finding is no secret, or begins before from: the search goes on at its end. The loop adds 2.
 			i = max(i, found.end-2)
 			break
 		}
@@ -145,17 +146,19 @@ func (t *table) next(text []byte, from int) *finding {
 // maxBefore is the number of bytes before a literal that a kind looks at.
 const maxBefore = 32
 
-// find returns the secret or placeholder of kind k whose literal is text[start:after], or nil if there is none. The
-// patterns of k match what is before the literal and what is after it. The group of the pattern before the literal begins
-// the secret; the group of the pattern after it, if the pattern has one, is the whole secret.
-func (k *compiledKind) find(text []byte, start, after int) *finding {
+// find returns the finding of kind k whose literal is text[literal:after], or nil if there is none. A finding without a
+// kind only has the form of a secret. The pattern k.before matches the text that ends at the literal, and its group
+// begins the secret; without k.before the literal begins the secret. The pattern k.after matches the text after the
+// literal; if k.after has a group, the group alone is the secret.
+func (k *compiledKind) find(text []byte, literal, after int) *finding {
+	start := literal
 	if k.before != nil {
-		first := max(start-maxBefore, 0)
-		groups := k.before().FindSubmatchIndex(text[first:start])
+		first := max(literal-maxBefore, 0)
+		groups := k.before().FindSubmatchIndex(text[first:literal])
 		if groups == nil {
 			return nil
 		}
-		start = first + groups[2] // the offset of the group
+		start = first + groups[2] // of the group
 	}
 	if isWord(text[start]) && !k.wordStart.Match(text[max(start-maxBefore, 0):start]) {
 		return nil // the secret begins within a word
@@ -167,18 +170,18 @@ func (k *compiledKind) find(text []byte, start, after int) *finding {
 	if groups == nil {
 		return nil
 	}
-	matchLength, valueStart := groups[1], after // the value is what is looked at: without the literal
+	matchLength, valueStart := groups[1], after // the value is the secret without its literal
 	found := &finding{k, start, after + matchLength}
 	if hasGroup := len(groups) > 2; hasGroup {
 		valueStart = after + groups[2]
 		found.start, found.end = valueStart, after+groups[3]
 	}
 	// A word that goes on after the match has another form, unless the match ends at maxLength.
-	isLonger := found.end < len(text) && matchLength < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
+	goesOn := found.end < len(text) && matchLength < maxLength && isWord(text[found.end-1]) && isWord(text[found.end])
 	value := string(text[valueStart:found.end])
-	isNoSecret := k.chosen && isNoPassword(string(text[after:valueStart]), value) // after the name of the user and a colon
-	if isLonger || isNoSecret || isPlaceholder(value) {
-		found.kind = nil // a placeholder
+	user := string(text[after:valueStart]) // for a password that a person has chosen: the name and a colon
+	if goesOn || k.chosen && isNoPassword(user, value) || isPlaceholder(value) {
+		found.kind = nil // only the form of a secret
 	}
 	return found
 }

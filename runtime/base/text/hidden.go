@@ -5,9 +5,9 @@ import "unicode"
 // IsHidden reports whether readers do not see r for what it is: controls except tab and line feed, invisible
 // characters and those that reorder text, noncharacters, and separators of lines and paragraphs.
 //
-// Joiners and the selectors of emoji count as hidden, but stay where they have a meaning: a joiner (U+200C, U+200D)
-// after a character that is not ASCII, a selector (U+FE0E, U+FE0F) after one that may be a picture, and only one of
-// them. Elsewhere they could carry a text that nobody sees.
+// IsHidden is also true for joiners (U+200C, U+200D) and the selectors of emoji (U+FE0E, U+FE0F). Other functions of
+// this package keep a joiner after a character that is not ASCII, and a selector after a character that may be a
+// picture, but not two joiners or two selectors in a row: these could carry a text that nobody sees.
 //
 // The characters are those with the property Default_Ignorable_Code_Point (Unicode 17, DerivedCoreProperties.txt) or
 // Bidi_Control, controls, separators, interlinear annotations and noncharacters.
@@ -17,17 +17,17 @@ func IsHidden(r rune) bool {
 		return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f
 	case r < 0x2000:
 		switch r {
-		case 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5:
+		case 0xad, 0x34f, 0x61c, 0x115f, 0x1160, 0x17b4, 0x17b5: // soft hyphen, a joiner, a mark of Arabic, fillers, vowels
 			return true
 		}
-		return 0x180b <= r && r <= 0x180f
-	case r < 0x3000:
+		return 0x180b <= r && r <= 0x180f // selectors and a separator of Mongolian
+	case r < 0x3000: // joiners and marks of direction; separators and changes of direction; invisible operators, isolates
 		return 0x200b <= r && r <= 0x200f || 0x2028 <= r && r <= 0x202e || 0x2060 <= r && r <= 0x206f
 	case r < 0xfdd0:
-		return r == 0x3164
-	case r < 0x10000:
+		return r == 0x3164 // a filler of Hangul
+	case r < 0x10000: // noncharacters, selectors, byte order mark, a filler, annotations, noncharacters
 		return r <= 0xfdef || 0xfe00 <= r && r <= 0xfe0f || r == 0xfeff || r == 0xffa0 || 0xfff0 <= r && r <= 0xfffb || r >= 0xfffe
-	default:
+	default: // controls of shorthand, controls of music, tags and selectors, noncharacters
 		return 0x1bca0 <= r && r <= 0x1bca3 || 0x1d173 <= r && r <= 0x1d17a || 0xe0000 <= r && r <= 0xe0fff || isNoncharacter(r)
 	}
 }

@@ -66,12 +66,12 @@ func AppendSource(dst []byte, s, keep string) []byte {
 	return dst
 }
 
-// inSource reports whether [Source] writes r as it is after the text already written.
-func inSource(r rune, before []byte) bool {
+// inSource reports whether [Source] writes r as it is after the text in written. A joiner stays only where it may join.
+func inSource(r rune, written []byte) bool {
 	if ' ' <= r && r < 0x7f {
 		return true
 	}
-	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, before, "")
+	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, written, "") // "" is the text between written and r
 }
 
 const ideographicSpace = 0x3000 // used in East Asian prose
@@ -116,15 +116,15 @@ func appendForm(dst []byte, s string, f form) []byte {
 	return dst
 }
 
-// unchanged returns the number of bytes at the start of s that stay as they are if s is written after before.
-func unchanged(s string, before []byte, f form) int {
+// unchanged returns the number of bytes at the start of s that stay as they are in form f, after the text in written.
+func unchanged(s string, written []byte, f form) int {
 	for i := 0; i < len(s); {
 		if c := s[i]; ' ' <= c && c < 0x7f {
 			i++
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		if !allows(r, size, f) || !stays(r, before, s[:i]) {
+		if !allows(r, size, f) || !stays(r, written, s[:i]) {
 			return i
 		}
 		i += size
@@ -161,12 +161,12 @@ func appendReplacement(dst []byte, r rune, f form) []byte {
 	}
 }
 
-// appendJSONEscape appends r as an escape in a JSON string. A carriage return, which is between tokens, becomes a space.
+// appendJSONEscape appends the replacement of r in a JSON text: an escape such as \u202e, except in two cases.
 func appendJSONEscape(dst []byte, r rune) []byte {
 	switch {
-	case r == '\r':
+	case r == '\r': // between tokens, where a space means the same: a string has it as an escape already
 		return append(dst, ' ')
-	case r == utf8.RuneError: // a byte that is not UTF-8
+	case r == utf8.RuneError: // a byte that is not UTF-8 becomes U+FFFD
 		return utf8.AppendRune(dst, r)
 	}
 	for _, unit := range utf16.AppendRune(nil, r) {

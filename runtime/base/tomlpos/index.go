@@ -42,7 +42,8 @@ type node struct {
 	elems      int // number of children that are elements
 }
 
-// newest returns n, or the newest element if n is an array: a longer name that begins with that of n refers to it.
+// newest returns the last element so far if n is an array of tables, otherwise n. In TOML, a name that goes on after an
+// array of tables means this element: after two headers [[a]], the header [a.b] is a table in the second element.
 func (n *node) newest() *node {
 	for n.elems > 0 {
 		n = n.children[n.elems-1]

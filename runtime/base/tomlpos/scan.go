@@ -120,28 +120,29 @@ func (s *scanner) addEntry(table *node, expression *unstable.Node) span {
 
 // addChildren adds the elements of an array, or the entries of an inline table, to its node n.
 func (s *scanner) addChildren(n *node, value *unstable.Node) {
-	for items := value.Children(); items.Next() && s.tooDeep == (span{}); {
+	for items := value.Children(); items.Next() && s.tooDeep == (span{}); { // until a name is too deep
 		item := items.Node()
 		if item.Kind == unstable.KeyValue {
 			s.addEntry(n, item)
 			continue
 		}
 		elem := n.addElem()
-		if item.Raw.Length > 0 {
+		if hasPosition := item.Raw.Length > 0; hasPosition { // the parser gives none to an array
 			elem.value = s.span(item.Raw)
 		}
-		if item.Kind == unstable.InlineTable { // Raw is its opening brace
+		if item.Kind == unstable.InlineTable { // Raw is only "{": the end has to be found
 			for entries := item.Children(); entries.Next(); {
 				elem.value.end = s.span(entries.Node().Raw).end
 			}
-			elem.value.end += bytes.IndexByte(s.src[elem.value.end:], '}') + 1
+			elem.value.end += bytes.IndexByte(s.src[elem.value.end:], '}') + 1 // the "}" after the last entry, or after "{"
 		}
 		s.addChildren(elem, item)
 	}
 }
 
-// define returns the node of a name in a table, and adds the nodes that do not exist. A new node has the position of
-// its part of the name. At a part that is too deep, define sets tooDeep and returns the node of that part.
+// define returns the node of a name in a table. It adds a node for each part of the name that has none: the part is the
+// position of its key and, for a table that the name only implies, such as a and b in a.b.c, also of its value. At a
+// part whose path from the root has more than maxNames names, define sets tooDeep and returns the node of the part.
 func (s *scanner) define(table *node, name []part) *node {
 	n := table
 	for i, p := range name {
@@ -155,7 +156,7 @@ func (s *scanner) define(table *node, name []part) *node {
 			n.key = p.span
 		}
 		if isImplied := i < len(name)-1; isImplied {
-			if isNew {
+			if isNew { // otherwise a header may have set the value
 				n.value = p.span
 			}
 			n = n.newest() // of an array of tables, the last element

@@ -134,9 +134,9 @@ func pairs(tool contract.Tool, words []string) ([]byte, error) {
 	return arguments, nil
 }
 
-// listWith returns the value of a list parameter: the items of earlier, the parameter's value so far or nil, and those
-// in text. The first text for a parameter that takes one item or a list is returned as a string, not as a list. A text
-// that begins with a bracket takes the place of earlier: as JSON or, if the text is no JSON, as a string.
+// listWith returns the value of a list parameter: the items of earlier, followed by those in text. earlier is the value
+// so far, or nil. The first text for a parameter that takes one item or a list is returned as a string, not as a list.
+// A text that begins with a bracket takes the place of earlier: as JSON or, if the text is no JSON, as a string.
 func listWith(declared contract.Parameter, earlier any, text string) any {
 	if declared.OneOrMany { // commas do not separate items
 		switch earlier := earlier.(type) {

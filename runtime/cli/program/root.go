@@ -67,7 +67,8 @@ func (p *CommandLine) bare() *cobra.Command {
 	return root
 }
 
-// checkConversationID refuses a --conversation-id that is no id: that conversation could not be left out of results.
+// checkConversationID returns an error if --conversation-id is given and is no id. The flag names the calling
+// conversation, which results leave out: with a wrong id they would include it.
 func (p *CommandLine) checkConversationID() error {
 	if p.Host.ConversationID == "" {
 		return nil

@@ -60,8 +60,9 @@ when there are only warnings, unless --strict says otherwise.`,
 	return cmd
 }
 
-// examine returns the report about the knowledge base. Problems of the configuration are findings, but problems of
-// flags alone are an error. If there is no topic, examine prints how to begin to standard error.
+// examine returns the report about the knowledge base, with errors in configuration files as findings. Without such
+// errors, it returns any other error of opening the knowledge base, as for a wrong flag. If there is no topic, examine
+// prints how to begin to standard error.
 func (c *commands) examine(ctx context.Context) (report, error) {
 	r := report{Findings: []knowledge.Finding{}}
 	b, err := c.open()
@@ -69,9 +70,10 @@ func (c *commands) examine(ctx context.Context) (report, error) {
 	isInFile := func(f knowledge.Finding) bool { return f.Severity == diag.Error && f.File != "-k" } // -k is the flag
 	hasFileErrors := slices.ContainsFunc(findings, isInFile)
 	switch {
-	case err != nil && !hasFileErrors:
+	case hasFileErrors: // findings has them
+	case err != nil:
 		return r, err
-	case err == nil:
+	default:
 		if findings, err = b.Check(ctx); err != nil {
 			return r, err
 		}

@@ -56,8 +56,8 @@ func (c *commands) open() (*knowledge.Base, error) {
 	return b, nil
 }
 
-// subjectArgs returns the topic and the subject in the arguments: TOPIC/SLUG, or TOPIC and SLUG, where TOPIC may be a
-// title with a slash. Other arguments are a usage error.
+// subjectArgs returns the topic and the subject in the arguments. One argument is TOPIC/SLUG; TOPIC ends at the first
+// slash. Two arguments are TOPIC and SLUG; TOPIC may be a title with a slash. Other arguments are a usage error.
 func subjectArgs(cmd *cobra.Command, args []string) (topic, subject string, err error) {
 	switch len(args) {
 	case 1:

@@ -129,8 +129,9 @@ func heading(name string) string {
 	return "# " + strings.ToUpper(title[:size]) + title[size:] + "\n"
 }
 
-// createFile creates a file in the directory of a topic, with the folders around it, and that directory if it is in the
-// project. It follows no link out of that directory. The error wraps [fs.ErrExist] if the file exists.
+// createFile creates a file in the directory of a topic, and the folders that are missing there. It also creates the
+// directory of the topic if that is missing and is in the project. createFile follows no link out of the directory. The
+// error wraps [fs.ErrExist] if the file exists.
 func createFile(b *knowledge.Base, topic knowledge.Topic, file, content string) error {
 	root, err := b.OpenDir(topic.ID)
 	if errors.Is(err, fs.ErrNotExist) && !topic.Outside {

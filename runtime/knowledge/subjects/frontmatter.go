@@ -18,8 +18,8 @@ import (
 const maxDescription = 1024
 
 // DescriptionOf returns the description in the front matter of a SKILL.md, on one line of at most 1,024 characters, or
-// "" if there is none. The error is for front matter that is no YAML, and for a description that is no text or an
-// alias: DescriptionOf reads only the syntax, because decoding aliases may take long.
+// "" if there is none. The error is for front matter that is no YAML, and for a description that is an alias or any
+// other value than text. An alias is not decoded, because that may take long.
 func DescriptionOf(data []byte) (string, error) {
 	spaced := bytes.ReplaceAll(frontMatter(data), []byte("\t"), []byte(" ")) // the library loses tabs in values
 	file, err := parser.ParseBytes(spaced, 0)

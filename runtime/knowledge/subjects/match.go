@@ -94,8 +94,9 @@ func (t *Tree) Resolve(patterns []string, skipLearned bool) (Result, error) {
 	return result, nil
 }
 
-// nearSlug returns the slug of a visible subject that ends with a slash and the name: the text of a skill names files
-// relative to its folder. If there is none, it returns the slug that is most similar to the name, or "".
+// nearSlug returns the slug of the visible subject that a reader probably means by a name, or "". That is the first
+// slug that ends with a slash and the name without extension, because the text of a skill names files relative to its
+// folder; otherwise it is the most similar slug.
 func (t *Tree) nearSlug(name string) string {
 	stem, _ := cutExt(name)
 	var slugs []string
@@ -108,7 +109,8 @@ func (t *Tree) nearSlug(name string) string {
 	return near.Name(name, slugs)
 }
 
-// resolve is [Tree.Resolve] for any number of patterns. It does not set Near of misses.
+// resolve returns the subjects that any number of patterns match, as [Tree.Resolve] does, but does not set Near of
+// misses. If skipLearned is true, learned subjects are in the prompt: they are AlreadyLearned instead of Hits.
 func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 	var result Result
 	added := map[*Subject]bool{}
@@ -123,18 +125,17 @@ func (t *Tree) resolve(patterns []string, skipLearned bool) Result {
 			result.Missed = append(result.Missed, Miss{Pattern: p.Text, Reason: p.Problem})
 			continue
 		}
-		hasHits := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) })
+		hasHits := slices.ContainsFunc(matched, func(s *Subject) bool { return !inPrompt(s) }) // hits are not in the prompt
 		result.Literal = byName && hasHits && len(patterns) == 1 && len(matched) == 1
+		isGlobWithHits := !byName && hasHits // such a glob asks only for its hits
 		for _, s := range matched {
 			switch {
-			case added[s]:
+			case added[s], isGlobWithHits && inPrompt(s):
 				continue
-			case !inPrompt(s):
-				result.Hits = append(result.Hits, s)
-			case byName || !hasHits:
+			case inPrompt(s):
 				result.AlreadyLearned = append(result.AlreadyLearned, s)
-			default: // a glob that has hits asks only for these
-				continue
+			default:
+				result.Hits = append(result.Hits, s)
 			}
 			added[s] = true
 		}

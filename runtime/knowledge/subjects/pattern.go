@@ -75,8 +75,8 @@ func bare(pattern string) string {
 	return strings.TrimRight(pattern, "/")
 }
 
-// compile returns the glob for the library that a pattern stands for, or the problem with the pattern. Unlike in the
-// library, dir/** does not match dir itself.
+// compile returns a pattern as a glob for package doublestar, or the problem with the pattern. In the package, dir/**
+// also matches dir itself; compile adds /*, and the glob matches only what is in dir.
 func compile(pattern string) (glob, problem string) {
 	pattern = strings.TrimRight(pattern, "/")
 	wildcards := strings.Count(pattern, "*") + strings.Count(pattern, "?") + strings.Count(pattern, "[")
@@ -92,7 +92,7 @@ func compile(pattern string) (glob, problem string) {
 	case alternatives(pattern) > maxAlternatives:
 		return "", fmt.Sprintf("stands for more than %d patterns: use fewer { } in it, or several patterns", maxAlternatives)
 	}
-	glob = strings.NewReplacer("/**,", "/**/*,", "/**}", "/**/*}").Replace(pattern)
+	glob = strings.NewReplacer("/**,", "/**/*,", "/**}", "/**/*}").Replace(pattern) // dir/** in braces
 	if strings.HasSuffix(pattern, "/**") {
 		glob += "/*"
 	}
@@ -128,7 +128,7 @@ func matches(globs, names []string) bool {
 	})
 }
 
-// covers reports whether the pattern is, or matches as a glob, one of the names of a subject, which may be hidden.
+// covers reports whether the pattern matches a name of a subject, as a name or as a glob. The subject may be hidden.
 func (p *Pattern) covers(s *Subject) bool {
 	names := s.Names()
 	return slices.ContainsFunc(p.forms, func(form string) bool { return slices.Contains(names[:], form) }) || matches(p.globs, names[:])

@@ -32,7 +32,8 @@ func (t *Tree) Look(ctx context.Context, list []*Subject) error {
 	return ctx.Err()
 }
 
-// readBeginning is [Tree.Look] for one subject.
+// readBeginning reads the beginning of a subject's file, and sets Size, TooLarge, Binary, Tokens and Description of the
+// subject, or Problem if the file cannot be read.
 func (t *Tree) readBeginning(s *Subject) {
 	f, info, err := t.open(s)
 	var begin []byte
@@ -47,7 +48,7 @@ func (t *Tree) readBeginning(s *Subject) {
 	s.Size = info.Size()
 	s.TooLarge = s.Size > MaxSize
 	s.Binary = !s.TooLarge && isBinary(begin)
-	if s.Kind == (Kind{}) { // it can be shown
+	if !s.TooLarge && !s.Binary { // it can be shown
 		s.Tokens = int((s.Size + 3) / 4)
 	}
 	if path.Base(s.Path) == skillFile {

@@ -66,8 +66,8 @@ type Kind struct {
 // skillFile is the name of the file that makes its folder a skill, in this case only.
 const skillFile = "SKILL.md"
 
-// newSubject returns the subject of the file at a path. Its Slug and Name are those of a file that is no skill and
-// shares them with no other file; [nameAll] changes them where that is not so.
+// newSubject returns the subject of the file at a path. It sets Slug and Name to PathSlug; [nameAll] then changes the
+// Slug of a skill, and the Name of a subject that shares its Slug.
 func newSubject(path string) *Subject {
 	stem, ext := cutExt(path)
 	slug := displayable(stripDots(stem))
@@ -110,8 +110,9 @@ func displayable(name string) string {
 // different forms that look the same.
 func NFC(name string) string { return norm.NFC.String(name) }
 
-// nameAll sets Slug, Name and Skill of all subjects of a topic, and sorts the subjects by Slug and Path. Of subjects with
-// the same slug, the name is the path; but hidden subjects do not count for a visible one.
+// nameAll sets Slug and Skill of skills and Name of all subjects of a topic, and sorts the subjects by Slug and Path.
+// The name is the slug or, if other subjects have the same slug, the path. For the name of a visible subject, only
+// other visible subjects count.
 func nameAll(subjects []*Subject) {
 	nameSkills(subjects)
 	slices.SortFunc(subjects, func(a, b *Subject) int {

@@ -51,8 +51,8 @@ were committed. FILE may be the end of a path, of a file that is gone too.`,
 	})
 }
 
-// setTarget sets the file of a query to that of an argument FILE or FILE:LINE. For FILE:LINE it also sets Line to the
-// text of the line, and Until to the time at which the line was committed.
+// setTarget sets q.File to the path in arg, FILE or FILE:LINE; if there is no such file, to FILE as the end of a path.
+// For FILE:LINE it also sets q.Line to the text of the line, and q.Until to the time at which the line was committed.
 func (c *commands) setTarget(ctx context.Context, arg string, q *conversations.BlameQuery) error {
 	file, n := arg, 0
 	if colon := strings.LastIndexByte(arg, ':'); colon > 0 {
@@ -164,7 +164,7 @@ func eventID(change *conversations.Change) string {
 // shortRequest is the number of characters of a request that says little without the title of its conversation.
 const shortRequest = 25
 
-// changeLine returns a change as a line: its event, in a column of some width, its day, and its request or also title.
+// changeLine returns a change as a line: the event, padded to width, the day, and the request, a short one with the title.
 func (c *commands) changeLine(change *conversations.Change, width int) string {
 	day := fmt.Sprintf("%-10s", c.day(change.Time))
 	asked, title := text.Cell(change.Request), text.Cell(change.Title)
@@ -213,7 +213,7 @@ Commands that differ only in what shortens their output count as one.`,
 	}
 }
 
-// how prints the commands that a query finds. If it finds none, it notes what to try: the words in try, and others.
+// how prints the commands that a query finds. If there are none, it writes hints, those in try and more, and fails.
 func (c *commands) how(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	found, err := c.find(ctx, &q, "")
 	if err != nil {

@@ -295,18 +295,18 @@ func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 	})
 }
 
-// relabelled returns the change that sets labels to their values, and removes labels whose value is nil; if labels is
-// empty, it removes all labels that the conversation has now. A change that removes the label hidden also shows a
-// conversation again that JP's metadata hides.
+// relabelled returns the change that sets labels to their values, and removes labels whose value is nil. labels must
+// not be nil; if it is empty, the change removes all labels that the conversation has now. A change that removes the
+// label hidden also resets the field hidden in JP's metadata.
 func relabelled(now transcript.Conversation, labels map[string]*string) jp.Change {
 	to := jp.Change{Labels: maps.Clone(labels)}
-	for key := range now.Labels {
-		if len(labels) == 0 {
+	if len(labels) == 0 {
+		for key := range now.Labels {
 			to.Labels[key] = nil
 		}
 	}
 	if value, ok := to.Labels["hidden"]; ok && value == nil {
-		to.Hidden = new(bool)
+		to.Hidden = new(bool) // false
 	}
 	return to
 }
@@ -387,7 +387,7 @@ func (c *commands) restoreCommand() *cobra.Command {
 	})
 }
 
-// fromTrash returns the conversations that arguments name. It returns an error if one of them is not in the trash.
+// fromTrash returns the conversations in the trash that arguments name. It returns an error for one that is not there.
 // Without arguments it writes what is in the trash, and returns no conversation.
 func (c *commands) fromTrash(ctx context.Context, args []string) (list []conversations.Listed, err error) {
 	removed, removedAt, err := c.trash(ctx)
@@ -403,7 +403,7 @@ func (c *commands) fromTrash(ctx context.Context, args []string) (list []convers
 		if err != nil {
 			return nil, err
 		}
-		l.PinnedAt = time.Time{} // a pin is no reason to ask
+		l.PinnedAt = time.Time{} // so that agree does not ask the user before a pinned one is restored
 		list = append(list, *l)
 	}
 	if len(args) == 0 {

@@ -76,12 +76,14 @@ type commands struct {
 // run does the work of a command.
 type run func(ctx context.Context, args []string) error
 
-// command completes a command with run, which writes results to c.out, if the command is paged through a pager. groups
-// are names of flags between spaces: of each group at most one flag may be given. If run fails, its results are ended if
-// they were begun, or if it only found nothing. The error of ending them comes first.
+// command completes cmd with run, which writes results to c.out. If cmd is paged, results on a terminal go through a
+// pager. Each string of groups has names of flags between spaces; the command line may have at most one flag of each
+// group. The command closes c.out after run has succeeded, has found nothing, or has written results, so that JSON is
+// complete. It returns the error of closing, or else that of run.
 func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) (err error) {
-		if noPager, notPaged := cmd.Flags().GetBool("no-pager"); notPaged == nil && !noPager {
+		noPager := cmd.Flags().Lookup("no-pager") // nil if paged has not defined the flag
+		if noPager != nil && noPager.Value.String() == "false" {
 			if pager := cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv); pager != nil {
 				defer func() { err = cmp.Or(err, pager.Close()) }()
 				host := *c.host
@@ -97,7 +99,7 @@ func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra
 		}
 		c.out = c.newOutput()
 		err = run(cmd.Context(), args)
-		if err == nil || errors.Is(err, cli.ErrFailed) || c.out.isBegun() {
+		if err == nil || errors.Is(err, cli.ErrFailed) || c.out.isBegun() { // a search that finds nothing returns ErrFailed
 			err = cmp.Or(c.out.close(), err)
 		}
 		return explained(err)
@@ -286,11 +288,14 @@ func newProgress(stderr io.Writer, now func() time.Time) func(line string) {
 	return progress(terminal, now)
 }
 
-// progress returns the function of newProgress for a terminal.
+// progress returns a function that shows line on a terminal, in place of the line that it showed last; "" removes that
+// line. It shows no line before showAfter has passed, nor within showEvery of the last change.
 func progress(terminal io.Writer, now func() time.Time) func(line string) {
 	next, isShown := now().Add(showAfter), false // when to show the next line; whether a line is shown now
 	return func(line string) {
-		if replaces := line != "" && !now().Before(next); replaces || line == "" && isShown {
+		shows := line != "" && now().Compare(next) >= 0
+		removes := line == "" && isShown
+		if shows || removes {
 			fmt.Fprint(terminal, clearLine+line)
 			next, isShown = now().Add(showEvery), line != ""
 		}

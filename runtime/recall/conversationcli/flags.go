@@ -32,7 +32,7 @@ func oneOf(cmd *cobra.Command, to *string, name, short, usage string, words ...s
 	cmd.Flags().Lookup(name).DefValue = *to
 }
 
-// anyOf defines a flag that calls set with each of its values, which are among words. They may be between commas.
+// anyOf defines a flag that takes one or more of words, separated by commas, and calls the function set with each.
 func anyOf(cmd *cobra.Command, flags *pflag.FlagSet, name, short, usage string, words []string, set func(string)) {
 	list := strings.Join(words, ", ")
 	flags.FuncP(name, short, usage+": "+list, func(given string) error {
@@ -108,7 +108,7 @@ func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8
 	cmd.Flags().Func(name, usage, func(given string) error {
 		span, err := iso8601.Parse(given)
 		at := jp.CreatedAt(transcript.ID(given))
-		if age, notAge := parseAge(given); notAge == nil {
+		if age, ageErr := parseAge(given); ageErr == nil {
 			at = c.host.Now().Add(-age)
 		}
 		if at.Year() >= firstYear {

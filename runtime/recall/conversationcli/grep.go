@@ -117,9 +117,9 @@ func (g *grepping) run(ctx context.Context, pattern string) (err error) {
 	return foundAny(isFound)
 }
 
-// find returns the results of a query. It leaves out the conversation that --conversation-id names. Without that flag, and
-// if the query has no ids, it leaves out the conversation of the assistant that runs this command, with its relatives. It
-// notes which it left out, with advice, or that this conversation is not known.
+// find returns the results of a query without the conversation that --conversation-id names. Without that flag, and without
+// q.IDs, it leaves out the conversation of the assistant that runs this command, with all ancestors, sub-agents and forks.
+// A note names these conversations, followed by advice; or it says that the conversation of the assistant is not known.
 func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advice string) (*conversations.Results, error) {
 	library, err := c.open()
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 	c.warnOf(found.Problems)
 	switch {
 	case err != nil: // there is nothing to note
-	case len(calling.IDs) == 0 && calling.Recorded:
+	case len(calling.IDs) == 0 && calling.Recorded: // some recorded conversation runs this command
 		c.note("note: which conversation runs this command cannot be told, so none was left out")
 	case len(calling.IDs) > 0 && len(found.Excluded) > 0:
 		c.note("note: left out as the conversation that runs this command, and what belongs to it: %s%s", joined(found.Excluded), advice)
@@ -148,7 +148,7 @@ func (c *commands) find(ctx context.Context, q *conversations.SearchQuery, advic
 	return found, err
 }
 
-// explain notes what was searched without a match, and what to try.
+// explain notes that a pattern has no match, what was searched, and what to try. A hint that is "" is left out.
 func (g *grepping) explain(ctx context.Context, found *conversations.Results, pattern string) error {
 	kind, hidden := kindOf(&g.Filter), found.Hidden
 	g.note("no matches for %q in %s (scope %s%s)", pattern, plural(found.Searched, kind+" conversation"), g.Scopes, either(g.ignoreCase, "", ", respecting case"))
@@ -156,20 +156,21 @@ func (g *grepping) explain(ctx context.Context, found *conversations.Results, pa
 	if err != nil {
 		return err
 	}
+	looksLikeRegex := strings.ContainsAny(pattern, `|*\^$`)
 	g.explainWords(words,
 		either(g.ignoreCase, "", "--ignore-case"),
 		either(g.Scopes == transcript.ScopeAll, "", "--scope=all"),
 		either(hidden == 0, "", fmt.Sprintf("--hidden (%d hidden left out)", hidden)),
 		either(kind == "live", "--archived", ""),
-		either(g.regex || !strings.ContainsAny(pattern, `|*\^$`), "", "--regex"),
+		either(looksLikeRegex && !g.regex, "--regex", ""),
 		"fewer words", "recall, which finds words apart and in other forms")
 	return nil
 }
 
-// writeConversation writes a conversation as --output says: its id, the number of its matches, or its matching lines with
-// their context. Of more than maxMatches matches it counts or writes only so many.
+// writeConversation writes a conversation as --output says: the id, the number of matches, or the matching lines with
+// lines of context. It counts or writes only the first g.maxMatches matches, or all matches if g.maxMatches is 0.
 func (g *grepping) writeConversation(found *conversations.Results, m *conversations.Matched, isFirst bool) error {
-	left := m.Matches // to be written
+	left := m.Matches // matches that are still to be written
 	if g.maxMatches > 0 {
 		left = min(left, int(g.maxMatches))
 	}
@@ -181,11 +182,11 @@ func (g *grepping) writeConversation(found *conversations.Results, m *conversati
 		g.out.add(string(m.ID)+"\n", m.ID)
 		return nil
 	case g.output == "hits" && !g.out.json && g.heading:
-		g.hit = nil
+		g.hit = nil // so that writeLine writes no "--" between the heading and the first line
 		g.out.write(either(isFirst, "", "\n") + g.out.style(styleID, string(m.ID)) + either(m.Title == "", "", "  ") + text.Cell(m.Title) + "\n")
 	}
 	for _, hit := range found.Of(m) {
-		if left == 0 || g.out.err != nil { // enough matches, or nobody reads them
+		if left == 0 || g.out.err != nil { // all are written, or the output is closed
 			break
 		}
 		content, err := found.Read(hit)
@@ -244,7 +245,7 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, part ex
 	return append(o, "line", line.Number, "event", hit.Index).with("chars", part.Chars).with("number", hit.Number)
 }
 
-// countWords returns the words of a text with the number of events that have a form of each, at any time.
+// countWords returns the words of a text, each with the number of events, of any time, that have a form of the word.
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil
@@ -253,7 +254,7 @@ func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, 
 	return found.Words, err
 }
 
-// explainWords notes how often the words of a query that found nothing occur, and what to try.
+// explainWords is for a query that found nothing. It notes in how many events each of its words occurs, and what to try.
 func (c *commands) explainWords(words []conversations.Word, try ...string) {
 	var there []string
 	for _, w := range words {

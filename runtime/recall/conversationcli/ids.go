@@ -23,23 +23,27 @@ without the program's name. It may be . or active for the active conversation of
 JP's session, recent for the one activated last, or - for ids on standard input.`
 
 // active returns the id of the live conversation that was activated last in JP's session. If the session has activated
-// none, it returns the conversation that --conversation-id names, if that is live. The id is empty if there is none.
+// no conversation, it returns the live one that --conversation-id names. The id is "" if there is no such conversation.
 func (c *commands) active(ctx context.Context) (transcript.ID, error) {
-	var history []transcript.ID
 	w, err := c.workspace()
-	if err == nil {
-		history, err = w.Activated()
-	}
-	if id, notID := conversations.ParseID(c.host.ConversationID); len(history) == 0 && notID == nil {
-		history = append(history, id)
-	}
-	if err != nil || len(history) == 0 {
+	if err != nil {
 		return "", err
 	}
+	activated, err := w.Activated() // the last one first
+	if err != nil {
+		return "", err
+	}
+	if len(activated) == 0 {
+		id, err := conversations.ParseID(c.host.ConversationID)
+		if err != nil { // the flag is not given, or not an id
+			return "", nil
+		}
+		activated = []transcript.ID{id}
+	}
 	live, err := c.all(ctx, conversations.Filter{Hidden: true})
-	for _, id := range history { // the last activated first
-		if isLive := indexOf(live, id) >= 0; isLive {
-			return id, err
+	for _, id := range activated {
+		if isLive := err == nil && indexOf(live, id) >= 0; isLive {
+			return id, nil
 		}
 	}
 	return "", err
@@ -109,8 +113,8 @@ func (c *commands) named(ctx context.Context, args []string) ([]conversations.Li
 	return c.all(ctx, conversations.Filter{IDs: ids})
 }
 
-// resolve returns the whole ids for texts, each of which is an id or the beginning of one. The error says that several ids
-// begin with a text, or is a [*conversations.NotFoundError] if there is no conversation for a text.
+// resolve returns the whole ids for texts, each of which is an id or the beginning of an id. The error says that
+// several ids begin with a text, or is a [*conversations.NotFoundError] if no id does.
 func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error) {
 	if _, err := c.all(ctx, conversations.Filter{IDs: texts}); err == nil || len(texts) == 0 {
 		return texts, nil
@@ -118,8 +122,9 @@ func (c *commands) resolve(ctx context.Context, texts []string) ([]string, error
 	ids := slices.Clone(texts)
 	for i, text := range texts {
 		f := conversations.Filter{Both: true, Hidden: true}
-		if archive := conversations.SourceOf(transcript.ID(text)); !conversations.IsProgram(archive) {
-			f.Sources = filled(archive)
+		source := conversations.SourceOf(transcript.ID(text))
+		if isArchive := !conversations.IsProgram(source); isArchive { // only a filter that names an archive selects from it
+			f.Sources = []string{source}
 		}
 		list, _ := c.all(ctx, f)
 		l, err := c.one(list, text)
@@ -150,9 +155,9 @@ func (c *commands) one(list []conversations.Listed, id string) (*conversations.L
 	return nil, failed("write more of the id that is meant", "%q begins the ids of %s", id, plural(len(found), "conversation"))
 }
 
-// withPrefix returns the conversations of a list whose ids, with or without the name of the program, begin with a text in
-// any case. For a whole id it returns that conversation alone. Parts of a session have a dot in their ids: it returns them
-// only if the text has a part too, or begins the id of no session.
+// withPrefix returns the conversations of a list whose ids, with or without the name of the program, begin with a text
+// in any case. For a whole id it returns that conversation alone. The id of a part of a session, such as the work of a
+// sub-agent, has a dot before the part. If the text has no part and fits whole sessions, withPrefix returns only these.
 func withPrefix(list []conversations.Listed, text string) (found []conversations.Listed) {
 	if id, err := conversations.ParseID(text); err == nil {
 		if i := indexOf(list, id); i >= 0 {
@@ -186,8 +191,8 @@ func indexOf(list []conversations.Listed, id transcript.ID) int {
 const shortID = 8
 
 // shortIDs returns a function that returns an id as a list shows it: short in a table on a terminal, otherwise whole. A
-// short id has so many characters of the session that no other session in all begins with them, and the name of the
-// program only if that is an archive.
+// short id has the beginning of the id that the program gave the session: at least shortID characters, and as many as
+// distinguish the session from those of the conversations in all. Only an id of an archive has a name before it.
 func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) string {
 	if !c.out.isTable() {
 		return func(id transcript.ID) string { return string(id) }
@@ -204,12 +209,13 @@ func (c *commands) shortIDs(all []conversations.Listed) func(transcript.ID) stri
 		session := strings.ToLower(shown)
 		length := min(shortID, len(session))
 		i, _ := slices.BinarySearch(sessions, session)
-		for _, other := range sessions[max(i-1, 0):min(i+2, len(sessions))] { // neighbours begin most like the session
+		for _, other := range sessions[max(i-1, 0):min(i+2, len(sessions))] { // neighbours have most in common with the session
 			for other != session && length < len(session) && strings.HasPrefix(other, session[:length]) {
 				length++
 			}
 		}
-		return either(conversations.IsProgram(conversations.SourceOf(id)), "", program+"-") + shown[:length] + part
+		isArchive := !conversations.IsProgram(conversations.SourceOf(id))
+		return either(isArchive, program+"-", "") + shown[:length] + part
 	}
 }
 
@@ -222,11 +228,11 @@ func (c *commands) addSpan(cmd *cobra.Command, s *span) {
 	c.addTime(cmd, "until", "those begun before `TIME`", func(t iso8601.Span) { s.until = t.First })
 }
 
-// chosen returns the conversations that arguments select, or without arguments all live ones that are not hidden, as far
-// as they are in a span. Without arguments and a span it returns an error. It notes if there is none in the span.
+// chosen returns the conversations in s that arguments select, or without arguments all in s that are live and not
+// hidden. Without arguments and with a zero s it returns an error. It writes a note if it returns no conversation.
 func (c *commands) chosen(ctx context.Context, args []string, s span) (list []conversations.Listed, err error) {
-	if s == (span{}) || len(args) > 0 {
-		list, err = c.named(ctx, args)
+	if hasSpan := s != (span{}); len(args) > 0 || !hasSpan {
+		list, err = c.named(ctx, args) // an error without arguments
 	} else {
 		list, err = c.all(ctx, conversations.Filter{})
 	}
@@ -262,8 +268,8 @@ func (c *commands) completeIDs(cmd *cobra.Command, named []string, word string) 
 	return offered(list, word)
 }
 
-// offered returns the ids in a list that begin with a word, with their titles. It offers an id without the name of its
-// program if only then it begins with the word.
+// offered returns the ids in a list that begin with a word, each with the title of the conversation. Where the word is the
+// beginning of an id without the name of the program, such as 5afd of claude-5afd8764, offered returns the id without it.
 func offered(list []conversations.Listed, word string) (ids []cobra.Completion, directive cobra.ShellCompDirective) {
 	for _, l := range list {
 		id := string(l.ID)

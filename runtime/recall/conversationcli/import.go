@@ -34,7 +34,8 @@ type importing struct {
 	isDamaged    bool // an export has a wrong checksum
 }
 
-// Import returns the command "import", which adds the exports of other programs to the archive.
+// Import returns the command "import", which adds the exports of other programs to the archive, or copies of what they
+// have recorded. An argument that is a path and the name of a program is read as the path.
 func Import(host *toolset.Host) *cobra.Command {
 	c := &importing{commands: commands{host: host}}
 	cmd := c.newCommand("import PATH|STORE...", "", "Add exports, or what a program recorded, to your archive",
@@ -60,7 +61,7 @@ CONVERSATION_DB is the URL of a PostgreSQL database, exports are there.`,
 	return c.command(cmd, c.run)
 }
 
-// run copies the stores that flags or arguments name, and imports the other arguments. A path of that name is no store.
+// run copies the stores that flags or arguments name, and imports all other arguments. An existing path is not a store.
 func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool {
 		_, err := os.Lstat(path)
@@ -143,8 +144,8 @@ func (c *commands) archive(ctx context.Context, dry bool) (w *archive.Writer, er
 	return w, err
 }
 
-// importOne imports a path and writes the report. If the path is no export, it returns an error only if that is the only
-// path and the output is text; otherwise it warns, or the report in JSON tells it. Any other failure is an error.
+// importOne imports a path and writes the report. A path that is no export is an error if it is the only path and the
+// output is text; otherwise it is a warning, or an error in the JSON report. Any other failure is an error.
 func (c *importing) importOne(ctx context.Context, path string, w *archive.Writer, isOnly bool) error {
 	show := newProgress(c.host.Stderr, c.host.Now)
 	report, err := exports.Import(ctx, path, w, exports.Options{Kind: c.kind, Progress: func(at exports.Progress) {

@@ -62,7 +62,7 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" }
+	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" } // of a row
 	if ls.out.isTable() && !ls.full {
 		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
 		if err != nil {
@@ -197,23 +197,23 @@ type place struct {
 const maxIndent = 30
 
 // places returns a list in the order of the output. In a tree, a conversation comes below its parent if that is listed,
-// and siblings keep their order. Of conversations that are ancestors of each other, the first is at the top.
+// and siblings keep their order. If the parents of conversations form a circle, the first of these is at the top.
 func (ls *listing) places(list []conversations.Listed) (places []place) {
 	children := map[transcript.ID][]*conversations.Listed{}
-	hasNoPlace := map[transcript.ID]bool{} // of a listed conversation
+	waits := map[transcript.ID]bool{} // true for a listed conversation that is not in places yet
 	for i := range list {
-		hasNoPlace[list[i].ID] = true
+		waits[list[i].ID] = true
 		if ls.tree {
 			children[list[i].Parent] = append(children[list[i].Parent], &list[i])
 		}
 	}
-	// grow adds a place and those of its descendants, unless it has been added. below is the lead of its children.
+	// grow adds p and its descendants to places if p waits. below is drawn before the branches of the children of p.
 	var grow func(p place, below string)
 	grow = func(p place, below string) {
-		if !hasNoPlace[p.ID] {
+		if !waits[p.ID] {
 			return
 		}
-		hasNoPlace[p.ID] = false
+		waits[p.ID] = false
 		places = append(places, p)
 		for i, child := range children[p.ID] {
 			branch, space := "├── ", "│   "
@@ -227,11 +227,12 @@ func (ls *listing) places(list []conversations.Listed) (places []place) {
 		}
 	}
 	for i := range list {
-		if waits := ls.tree && hasNoPlace[list[i].Parent]; !waits { // otherwise its parent gets a place first
-			grow(place{Listed: &list[i]}, "")
+		if isBelow := ls.tree && waits[list[i].Parent]; isBelow {
+			continue // grow adds it with its parent
 		}
+		grow(place{Listed: &list[i]}, "")
 	}
-	for i := range list { // the conversations that still wait are ancestors of each other
+	for i := range list { // only conversations of a circle, and their descendants, still wait
 		grow(place{Listed: &list[i]}, "")
 	}
 	return places
@@ -295,6 +296,7 @@ func (c *commands) describe(l *conversations.Listed, turns *int) string {
 	return lines
 }
 
+// pathCommand returns "conversation path", which writes a path for each conversation and file, of two copies the newer.
 func (c *commands) pathCommand() *cobra.Command {
 	cmd := c.newCommand("path [ID]…", "", "Print where conversations are on disk",
 		`Prints the directories of conversations, or the paths of their files. If there
@@ -309,7 +311,7 @@ is a copy in the project and one in the user's store, it is the newer one.`,
 	}
 	return c.command(cmd, func(ctx context.Context, args []string) error {
 		if len(files) == 0 {
-			files = []string{"."}
+			files = []string{"."} // the directory itself
 		}
 		ids, err := c.idsOrRecent(ctx, args)
 		if err != nil {
@@ -321,11 +323,11 @@ is a copy in the project and one in the user's store, it is the newer one.`,
 		}
 		for _, arg := range ids {
 			id, err := conversations.ParseID(arg)
+			if err != nil {
+				return err
+			}
 			for _, file := range files {
-				path := ""
-				if err == nil {
-					path, err = w.Path(ctx, id, file)
-				}
+				path, err := w.Path(ctx, id, file)
 				if err != nil {
 					return err
 				}

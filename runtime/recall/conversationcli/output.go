@@ -102,9 +102,9 @@ func (o *output) add(shown string, value any) {
 	o.write(before + string(element))
 }
 
-// object writes an object over several lines; it is the whole output, in place of the array.
+// object writes an object over several lines as the whole output: close does not write the array of JSON elements.
 func (o *output) object(value object) {
-	o.elements = -1
+	o.elements = -1 // no array
 	o.keep(cli.PrintJSON(o.to, o.terminal, value))
 }
 
@@ -117,10 +117,13 @@ func (o *output) flush() error {
 	return o.err
 }
 
-// close ends the JSON array, and flushes the output.
+// close ends the array of JSON output, which is "[]" if it has no element, and flushes the output.
 func (o *output) close() error {
-	if o.json && o.elements >= 0 {
-		o.write(either(o.elements == 0, "[", either(o.pretty, "\n", "")) + "]\n")
+	switch {
+	case o.json && o.elements == 0:
+		o.write("[]\n")
+	case o.json && o.elements > 0: // -1 if there is another value in place of the array
+		o.write(either(o.pretty, "\n", "") + "]\n")
 	}
 	return o.flush()
 }

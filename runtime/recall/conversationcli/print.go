@@ -40,6 +40,7 @@ type printing struct {
 	written []json.RawMessage // events of the current conversation, if there are several
 }
 
+// printCommand returns "conversation print", which prints conversations, some of their turns, or one event.
 func (c *commands) printCommand() *cobra.Command {
 	p := printing{commands: c}
 	cmd := c.newCommand("print [ID]…", "p", "Print conversations, or some turns of them",
@@ -72,7 +73,7 @@ are left out.`,
 		}
 		c.hideSecrets = p.document && secrets == "hide"
 		p.style = cmp.Or(p.style, either(*event > 0 || p.document, "full", "brief"))
-		p.events = conversations.EventRange{First: int(*event), Last: int(*event)}
+		p.events = conversations.EventRange{First: int(*event), Last: int(*event)} // without --event zero, which selects all
 		if p.last != nil {
 			p.turns = func(of int) (first, last int) { return max(of-*p.last+1, 1), of }
 		}
@@ -80,7 +81,7 @@ are left out.`,
 			p.turns = func(of int) (first, last int) { return 1, min(*p.first, of) }
 		}
 		return p.print(ctx, args)
-	}, "turn last first", "event turn", "event last", "event first")
+	}, "turn last first", "event turn", "event last", "event first") // groups of flags that exclude each other
 }
 
 // messageCommand returns "search show", which prints events of a conversation of any project.
@@ -103,7 +104,7 @@ func (c *commands) messageCommand() *cobra.Command {
 	})
 }
 
-// parseTurns sets p.turns to the range in the value of --turn, which is N, A..B, A.., ..B or "..".
+// parseTurns sets p.turns to return the first and the last turn that --turn=N, A..B, A.., ..B or .. selects.
 func (p *printing) parseTurns(given string) error {
 	from, to, isRange := strings.Cut(given, "..")
 	if isRange {
@@ -113,12 +114,12 @@ func (p *printing) parseTurns(given string) error {
 	}
 	first, errFirst := strconv.ParseUint(from, 10, 31)
 	last, errLast := strconv.ParseUint(cmp.Or(to, from), 10, 31)
-	if first > last {
+	if first > last { // or last is not a number, and thus 0
 		return errors.New("it ends before it begins")
 	}
-	p.turns = func(of int) (int, int) {
-		if to == "" { // if the last turn is before A, the range is turn A, so that reading fails
-			return int(first), max(int(first), of)
+	p.turns = func(turns int) (int, int) {
+		if to == "" { // to the last turn; if there is no turn A, only turn A, which is an error when it is read
+			return int(first), max(int(first), turns)
 		}
 		return int(first), int(last)
 	}
@@ -131,7 +132,7 @@ type counts struct {
 	bare        []*int // of flags without a number in the same word: an argument may be the number
 }
 
-// addCounts defines the flags --last and --first; last and first are their letters, or empty.
+// addCounts defines the flags --last and --first; last and first are the letters of their short forms, "" for none.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	const bare = "1" // the value of a flag without a number in the same word
 	add := func(name, short string, to **int) {
@@ -149,8 +150,8 @@ func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	add("first", first, &c.first)
 }
 
-// takeCounts gives numbers among the arguments to the flags without a number, in order, and returns the other arguments.
-// A number of more than six digits is an id, and so is any number after "--".
+// takeCounts sets the values in c.bare, those of the flags without a number, to the numbers among args, in order. It
+// returns the other args. A number of more than six digits is an id, and so is any number after "--".
 func (c *counts) takeCounts(flags *pflag.FlagSet, args []string) (others []string) {
 	dash := flags.ArgsLenAtDash() // the number of arguments before "--"; -1 if there is none
 	for i, arg := range args {
@@ -303,7 +304,7 @@ const (
 	briefChars = 200 // of a line
 )
 
-// body returns the text of an event as the style shows it. It does not make the text visible: it may drive a terminal.
+// body returns the text of an event as the style shows it. The caller has to make its control characters visible.
 func (p *printing) body(e *conversations.Event) string {
 	body, isFull := string(e.Body()), p.style == "full"
 	switch e.Kind {
@@ -314,7 +315,7 @@ func (p *printing) body(e *conversations.Event) string {
 		return cutChars(strings.Join(strings.Fields(e.Name+" "+either(body == "{}", "", body)), " "))
 	case transcript.KindToolResult:
 		if len(e.Arguments) > 0 {
-			return "" // the result is not a text
+			return "" // the result was recorded as JSON, which Arguments has, and not as text
 		}
 		if !isFull {
 			body = brief(body)

@@ -93,24 +93,24 @@ func programPath(name, own string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// find returns the conversation that a single argument names, of this project or else of all projects. If the argument
-// names none, or there are several arguments or none, the user chooses: the arguments are the words of a question.
+// find returns the conversation that a single argument names, of this project or else of all projects. It returns an error
+// for an id that no conversation has. In all other cases the user chooses; args are the words of a question, or empty.
 func (c *resuming) find(ctx context.Context, args []string) (*conversations.Listed, error) {
 	if len(args) == 1 {
-		_, notID := conversations.ParseID(args[0])
-		isID := notID == nil
+		_, err := conversations.ParseID(args[0])
+		isID := err == nil
 		list, err := c.named(ctx, args)
 		if err != nil && isID {
 			c.library, c.allProjects = nil, true // named opens the library again, with all projects
 			if list, err = c.named(ctx, args); err != nil {
-				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // the id of a session of this program may be without its name
+				list, _ = c.named(ctx, []string{"convtools-" + args[0]}) // for an id of this program's sessions without the name
 			}
 		}
 		if len(list) == 1 {
 			return &list[0], nil
 		}
 		if isID {
-			return nil, err
+			return nil, err // about the id as given
 		}
 	}
 	list, err := c.choices(ctx, strings.Join(args, " "))
@@ -160,7 +160,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 		return nil, err
 	}
 	answer, err := cli.Answer(ctx, c.host.Stdin, c.host.Stderr, fmt.Sprintf("Which one? [1-%d] ", len(list)))
-	n, notNumber := strconv.Atoi(answer)
+	n, numberErr := strconv.Atoi(answer)
 	switch {
 	case errors.Is(err, cli.ErrNobody):
 		return nil, failed("resume ID goes on with one of them", "nobody can be asked here which one is meant")
@@ -168,7 +168,7 @@ func (c *resuming) choose(ctx context.Context, list []conversations.Listed) (*co
 		return nil, err
 	case answer == "":
 		return nil, cli.ErrFailed // the user knows why: there is no message
-	case notNumber != nil || n < 1 || n > len(list):
+	case numberErr != nil || n < 1 || n > len(list):
 		return nil, failed("type the number before it", "%s is none of them", text.Quote(answer))
 	}
 	return &list[n-1], nil

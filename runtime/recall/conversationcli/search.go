@@ -89,13 +89,13 @@ const (
 	roleColumns  = 11 // of the role at the left of a block
 )
 
-// search prints the messages that match: on a terminal as blocks, otherwise as lines. If there is none, it notes what to
-// try, the words in try and others, and returns [cli.ErrFailed].
+// search prints the messages that match: on a terminal as blocks, otherwise as lines. If no message matches, it writes
+// hints, those in try and more, and returns [cli.ErrFailed].
 func (s *searching) search(ctx context.Context, try []string) error {
 	q := conversations.SearchQuery{
 		Since: s.since, Until: s.until, Scopes: s.scopes, Own: isToolOf(s.family), Pattern: excerpt.Literal(s.query, true),
 	}
-	q.Both, q.Sources = true, s.sources
+	q.Both, q.Sources = true, s.sources // Both selects live and archived conversations
 	if len(q.Sources) == 0 {
 		var err error
 		if q.Sources, err = s.options().SearchSources(); err != nil {
@@ -120,7 +120,7 @@ func (s *searching) search(ctx context.Context, try []string) error {
 	if len(shown) > 0 {
 		return nil
 	}
-	q.Scopes = 0
+	q.Scopes = 0 // words are counted in all scopes
 	words, err := s.countWords(ctx, q, s.query)
 	if err == nil {
 		s.explainWords(words, append(try, either(s.query == "", "", "fewer words"), "recall --all-projects, which finds words apart and in other forms")...)
@@ -182,15 +182,15 @@ func classOf(h *conversations.Hit) int {
 	return 0
 }
 
-// show writes a message with its id, program, day and role: on a terminal as a block with the lines around the first match
-// below, otherwise as one line with the first matching line. Without a pattern the first line matches.
+// show writes a message with its id, program, day and role: on a terminal as a heading above the lines around the first
+// match, otherwise as one line with the first matching line. If pattern is nil, the first line matches.
 func (s *searching) show(found *conversations.Results, h *conversations.Hit, pattern *excerpt.Pattern, isFirst bool) error {
 	content, err := found.Read(h)
 	if err != nil {
 		return err
 	}
 	if pattern == nil {
-		pattern, _ = excerpt.Compile("^", true, false) // this pattern is valid
+		pattern, _ = excerpt.Compile("^", true, false) // a valid regular expression, which respects case
 	}
 	isTitle := h.Index < 0
 	role := either(isTitle, "title", text.Cut(text.Cell(cmp.Or(h.Role, "unknown")), roleColumns-1))
@@ -233,8 +233,8 @@ func (s *searching) writeBlock(place, role, title string, content []byte, patter
 	}
 }
 
-// noteMore notes that there is no hit, or more than are shown. shown is the number of printed hits, all that of the hits
-// that ordered returned, and matches that of the hits before ordered left some out.
+// noteMore notes that there is no hit, or more hits than are printed. shown is the number of printed hits, all the
+// number that ordered returned, and matches the number that were found.
 func (s *searching) noteMore(shown, all, matches int) {
 	switch {
 	case all == 0:
@@ -292,8 +292,8 @@ conversation print --event N ID shows an event whole.`,
 	}
 }
 
-// recall prints the passages that answer a question best. If there is none, it notes what to try, the words in try and
-// others, and returns [cli.ErrFailed].
+// recall prints the passages that answer a question best. If no passage does, it writes hints, those in try and more,
+// and returns [cli.ErrFailed].
 func (c *commands) recall(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	r, err := c.find(ctx, &q, "")
 	if err != nil {

@@ -87,8 +87,8 @@ func startOutput(ctx context.Context, host *toolset.Host) []byte {
 	return startElement(found.Conversations, host.Now().Location())
 }
 
-// startElement returns an element with the first conversations of a list that have a title and are neither a fork nor the
-// work of a sub-agent; nil if there are none. It cuts the titles as little as startChars allows for the element.
+// startElement returns an element with the first conversations of a list that have a title and are neither a fork nor
+// the work of a sub-agent; nil if there are none. It cuts titles only so far that the element has at most startChars.
 func startElement(list []conversations.Listed, zone *time.Location) []byte {
 	var shown []conversations.Listed
 	for _, l := range list {

@@ -47,8 +47,8 @@ conversations again. Remove the file first.`,
 	return c.command(cmd, func(ctx context.Context, _ []string) error { return c.stores(ctx) })
 }
 
-// include forgets that a file excluded directories. For each directory it writes that its conversations are read again,
-// or what else excludes them.
+// include takes dirs out of the excluded directories that convtools remembers. For each of dirs it writes that the
+// conversations in the directory are read again, or the name of the file that still excludes the directory.
 func (c *commands) include(_ context.Context, dirs []string) error {
 	if len(dirs) == 0 {
 		return cli.Usagef("include needs the directories to read again")

@@ -115,7 +115,7 @@ func (p *Project) Model(_ context.Context, c *session.Conversation) (model.Model
 		return m, nil
 	}
 	chosen, err := configured.Choose(p.Config, name)
-	if err == nil && name != p.Named { // Choose asks for no trust in a model with a given name, and this name is from the session
+	if err == nil && name != p.Named { // Choose trusts every name that it is given, but this name is from the session
 		err = chosen.CheckTrust()
 	}
 	if err != nil {

@@ -65,8 +65,8 @@ const Columns = "name, '', FALSE, coalesce(title, ''), '', created, updated, arc
 // positionBits is the number of bits of a message's id that have its position in the conversation.
 const positionBits = 32
 
-// queries returns the queries of an open archive. The id of a message begins with the bits of its conversation's id,
-// so a conversation has a range of ids. The error is that of reading the version of the schema, or of [CheckVersion].
+// queries returns the queries of an open archive. The low positionBits bits of a message's id are its position, and the
+// bits above are its conversation's id. The error is that of reading the version of the schema, or of [CheckVersion].
 func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error) {
 	version, err := versionOf(ctx, db.DB)
 	if err = cmp.Or(err, CheckVersion(version, schemaVersion)); err != nil {
@@ -76,7 +76,7 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 		Conversations: "SELECT " + Columns + " FROM conversations",
 		Messages: fmt.Sprintf(`SELECT m.kind, m.name, m.time, CASE WHEN octet_length(m.text) <= %d THEN m.text END
 			FROM conversations AS c, messages AS m
-			WHERE c.name = ?1 AND m.id BETWEEN c.id << %d AND (c.id + 1 << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),
+			WHERE c.name = ?1 AND m.id BETWEEN (c.id << %d) AND ((c.id + 1) << %d) - 1 ORDER BY m.id`, messagedb.MaxMessage, positionBits, positionBits),
 	}, nil
 }
 
@@ -211,7 +211,8 @@ func makePrivate(path string) error {
 	return f.Close()
 }
 
-// addMessages adds the messages of the conversation with an id. The id of each is that id, and then a position from 1.
+// addMessages adds the messages of the conversation with an id. The low positionBits bits of a message's id are its
+// position in the conversation, from 1. The bits above are the id of the conversation.
 func addMessages(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error {
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO messages (id, native, kind, name, time, active, text) VALUES (?, nullif(?, ''), ?, nullif(?, ''), ?, ?, ?)")
 	if err != nil {

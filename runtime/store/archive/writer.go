@@ -126,8 +126,7 @@ func (d *Database) checkSchema(ctx context.Context) error {
 	return cmp.Or(err, CheckVersion(version, d.Known))
 }
 
-// createSchema makes the schema of an archive that had none. It does nothing if another process has made the schema
-// since then. The statement SchemaLock, if not empty, waits for a process that is making the schema.
+// createSchema makes the schema, unless another process has just made it: SchemaLock waits for such a process.
 func (d *Database) createSchema(ctx context.Context) error {
 	tx, err := d.BeginTx(ctx, nil)
 	if err != nil {

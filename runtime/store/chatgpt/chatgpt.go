@@ -88,20 +88,18 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	if o.Home != "" {
 		info, err := os.Stat(o.Home)
 		isDir := err == nil && info.IsDir()
-		isMissing := errors.Is(err, fs.ErrNotExist) // reading the store reports any other error
 		return newStore(o.Home, func() ([]messagedb.Database, []store.Problem) {
 			if isDir {
 				return newestIn(o.Home, func() (*os.Root, error) { return safefile.OpenDir(o.Home) })
 			}
 			return []messagedb.Database{{Path: o.Home}}, nil
-		}), !isMissing
+		}), !errors.Is(err, fs.ErrNotExist) // reading the store reports any other error
 	}
 	variable, paths := fromEnv(o.Env())
 	if len(paths) > 0 {
 		return newStore(paths[0], func() ([]messagedb.Database, []store.Problem) { return existing(variable, paths) }), true
 	}
-	// A variable without paths names a server, which package postgres reads. By is what excludes the project, or "".
-	if variable != "" || o.Project.Excluded().By != "" {
+	if variable != "" || o.Project.Excluded().By != "" { // a server, which package postgres reads, or an excluded project
 		return nil, false
 	}
 	for _, dir := range o.Project.Dirs() {
@@ -125,14 +123,13 @@ func existing(variable string, paths []string) (all []messagedb.Database, proble
 }
 
 // openIn returns the store of the newest database in the directory "db" of a project's directory, and false if there is
-// no such database. If o.ProjectDatabases is false, the database is not read: the store reports that the user has not
-// named the database. If o.ProjectDatabases is true and "db" cannot be read, openIn returns a store that reports this.
+// none. Without o.ProjectDatabases the store only has the problem that the user has not named the database.
 func openIn(dir string, o store.Options) (*messagedb.Store, bool) {
 	open := func() (*os.Root, error) { return config.OpenDir(dir, databaseDir, o.Env()) }
 	place := filepath.Join(dir, databaseDir)
 	name, err := newest(open)
 	if o.ProjectDatabases {
-		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist)
+		isUnreadable := err != nil && !errors.Is(err, fs.ErrNotExist) // there is a store then too, which reports the error
 		return newStore(place, func() ([]messagedb.Database, []store.Problem) { return newestIn(place, open) }), name != "" || isUnreadable
 	}
 	unnamed := store.StateError("a database in a project is read only where its user names it: set " + Variables()[0] + " to its path, or import it")
@@ -204,10 +201,9 @@ func isExport(root *os.Root, name string) bool {
 	return bytes.HasPrefix(begin, []byte("SQLite format 3\x00")) && bytes.Contains(bytes.ToLower(begin), []byte("conversation_id"))
 }
 
-// columns returns which columns the tables conversations and messages have; the names are in lower case. Views, virtual
-// tables and generated columns run code of the database's author: if one of the two names is a view or a virtual table,
-// or has a generated column, columns returns an error. The query itself runs no such code: it asks only for the columns
-// of tables with a root page, which views and virtual tables do not have.
+// columns returns which columns the tables conversations and messages have; the names are in lower case. It returns an
+// error if one of the tables is a view or a virtual table, or has a generated column, because these run code of the
+// database's author. So that the query runs no such code, it selects only the columns of tables with a root page.
 func columns(ctx context.Context, db *sqlitefile.DB) (messagedb.Has, error) {
 	found := map[string]bool{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {
@@ -252,7 +248,6 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 		place = "min(rowid)"
 	}
 	q := &messagedb.Queries{Conversations: listQuery(has, place)}
-	// The "+" keeps the driver from converting the time by the declared type of the column.
 	q.Messages = fmt.Sprintf(`SELECT coalesce(CAST(%s AS TEXT), ''), NULL, +%s, CASE WHEN coalesce(octet_length(content), 0) <= %d THEN coalesce(CAST(content AS TEXT), '') END
 		FROM messages WHERE conversation_id IS ?1`, has.Or("messages", "role", "NULL"), has.Or("messages", "create_time", "NULL"), messagedb.MaxMessage)
 	if len(order) > 0 {
@@ -262,10 +257,9 @@ func queries(ctx context.Context, db *sqlitefile.DB) (*messagedb.Queries, error)
 }
 
 // listQuery returns the query for all conversations: those in the table conversations, and those that only have
-// messages. place is an SQL expression for the place of a conversation's first message. The query selects, as
-// [messagedb.Queries] says: key, parent, whether it is a sub-agent's, title, directories, times of creation and change,
-// whether it is archived, version, time of the last message, place, and id in the export. The driver would convert the
-// values of a column by its declared type: "+" makes an expression of the column, which has no type.
+// messages. place is an SQL expression for the place of a conversation's first message. The columns of
+// [messagedb.Queries] are key, parent, agent, title, directories, created, updated, archived, version, last time,
+// place, export's id. A "+" makes a column an expression: the driver converts columns by their declared types.
 func listQuery(has messagedb.Has, place string) string {
 	const onlyMessages = "SELECT m.k, '', FALSE, '', '', NULL, NULL, FALSE, '', NULL, m.first, coalesce(CAST(m.k AS TEXT), '') FROM m"
 	query := fmt.Sprintf("WITH m AS MATERIALIZED (SELECT conversation_id AS k, %s AS first FROM messages GROUP BY conversation_id) ", place)

@@ -40,7 +40,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) (c store.Caller)
 	c.Evidence = s.Evidence(from, from.Client == "claude-code", "CLAUDECODE")
 	session := strings.ToLower(s.Getenv("CLAUDE_CODE_SESSION_ID"))
 	if c.Evidence != store.NoEvidence && from.Process == caller.Shell && history.IsUUID(session) {
-		c.IDs = []transcript.ID{id(session, "")}
+		c.IDs = []transcript.ID{s.ID(session, "")}
 	}
 	return c
 }
@@ -53,7 +53,7 @@ func (s *Store) callerOf(ctx context.Context, useID string) []transcript.ID {
 	}
 	for range recordWait/recordInterval + 1 { // tries, with a wait after each
 		if e := s.transcriptWith(ctx, useID); e != nil {
-			return slices.Compact([]transcript.ID{id(e.session, e.agent), id(e.session, "")})
+			return slices.Compact([]transcript.ID{s.ID(e.session, e.agent), s.ID(e.session, "")})
 		}
 		select {
 		case <-ctx.Done():

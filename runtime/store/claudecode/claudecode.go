@@ -19,7 +19,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Name is the name of this kind of store.
@@ -47,8 +46,6 @@ func IDs() *history.IDs {
 		Bare: func(uuid string) bool { return !history.IsTimed(uuid) },
 	}
 }
-
-func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
 
 // parsePath returns the session and the sub-agent that the path of a transcript names. The path is
 // FOLDER/SESSION.jsonl for a session, and FOLDER/SESSION/subagents/agent-AGENT.jsonl or FOLDER/agent-AGENT.jsonl for
@@ -87,7 +84,7 @@ func (s *Store) transcripts(root *history.Root) (all []*entry, problems []store.
 		session, agent, isTranscript := parsePath(e.File)
 		e.session, e.agent = session, agent
 		if session != "" {
-			e.ID = id(session, agent)
+			e.ID = s.ID(session, agent)
 		}
 		if agent != "" {
 			e.About = strings.TrimSuffix(e.File, ".jsonl") + ".meta.json"
@@ -119,7 +116,7 @@ func (e *entry) complete() bool {
 	m := &e.Meta
 	if e.ID == "" && history.IsUUID(m.UUID) {
 		e.session = m.UUID
-		e.ID = id(e.session, e.agent)
+		e.ID = IDs().ID(e.session, e.agent)
 	}
 	isWarmUp := e.agent != "" && m.Whole && m.Messages == 1 && m.Answers == 1
 	return e.ID != "" && m.Messages > 0 && !isWarmUp
@@ -146,7 +143,7 @@ func (s *Store) conversation(e *entry, titles map[key]string) store.Conversation
 	c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp, filecache.Since(e.Own))
 	c.Title, c.Parent = e.Meta.title(titles), e.Origin
 	if e.agent != "" {
-		c.Title, c.Parent = cmp.Or(e.Meta.Description, c.Title), id(e.session, "")
+		c.Title, c.Parent = cmp.Or(e.Meta.Description, c.Title), s.ID(e.session, "")
 	}
 	return c
 }

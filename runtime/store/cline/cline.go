@@ -24,7 +24,6 @@ import (
 	"github.com/convtools/convtools/runtime/store"
 	"github.com/convtools/convtools/runtime/store/filecache"
 	"github.com/convtools/convtools/runtime/store/internal/history"
-	"github.com/convtools/convtools/runtime/transcript"
 )
 
 // Name is the name of this kind of store.
@@ -69,8 +68,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cline-", Session: history.IsName, Part: history.IsName, Example: "cline-1795884522509_bnx05"}
 }
 
-func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
-
 // The names of files and directories.
 const (
 	sessionsDir  = "sessions"
@@ -101,7 +98,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		case kind == sessionsDir+"/" && isMessages && history.IsName(agent):
 			e.About = dir + session + ".json"
 			if agent != session { // else they are the messages of the session itself
-				e.agent, e.Parent = agent, id(session, "")
+				e.agent, e.Parent = agent, s.ID(session, "")
 			}
 		case kind == tasksDir+"/" && name == taskFile:
 			if e.About = dir + aboutTask; root.Stamp(e.About) == filecache.Missing() {
@@ -110,7 +107,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		default:
 			return false
 		}
-		e.session, e.ID = session, id(session, e.agent)
+		e.session, e.ID = session, s.ID(session, e.agent)
 		return true
 	})
 }

@@ -40,8 +40,7 @@ type message struct {
 	At      int64        `json:"ts"` // milliseconds since 1970; 0 if it is not recorded
 }
 
-// Peek implements [history.Listed]: it sets the metadata of the session, the sub-agent or the task, and returns the
-// working directory.
+// Peek implements [history.Listed]: it sets the metadata of the session or the task, and returns the working directory.
 func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	data, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, jsonl.MaxLine)))
@@ -57,9 +56,8 @@ func (e *entry) Peek(_ context.Context, root *history.Root, f *os.File, size int
 		milliseconds, _ := strconv.ParseInt(digits, 10, 64)
 		m.Created = history.Moment(milliseconds)
 	}
-	isAgent := e.agent != ""                 // the file about a sub-agent has the title of the session that started it
-	isChosen := a.Metadata.Title != a.Prompt // the title is the prompt until another title is chosen
-	if !isAgent && isChosen {
+	// A sub-agent has the title of its session in a. A session has its prompt as the title until another is chosen.
+	if e.agent == "" && a.Metadata.Title != a.Prompt {
 		m.Title = a.Metadata.Title
 	}
 	m.Dir = cmp.Or(a.Dir, a.Workspace, a.FirstDir, workspaceIn(data))
@@ -153,11 +151,9 @@ func (m *message) addAnswer(to *history.Recorder) {
 }
 
 // addRequest adds the events of a message in the name of the user to a recorder: the results of calls, and then one
-// prompt with everything that the user said. If the assistant wrote a call as text, the result is recorded as texts
-// after a title such as "[read_file for 'a'] Result:". A text between marks, such as <task> and </task>, is always the
-// user's.
+// prompt with everything that the user said. A call that was written as text has as its result the texts after a title
+// such as "[read_file for 'a'] Result:". A text between marks, such as <task> and </task>, is always the user's.
 func (m *message) addRequest(to *history.Recorder) {
-	at := history.Moment(m.At)
 	isAfterTitle := false // blocks after the title of a result belong to the result
 	var prompt [][]byte   // nil stands for a picture or a file
 	for _, b := range anthropic.Blocks(m.Content) {
@@ -174,18 +170,17 @@ func (m *message) addRequest(to *history.Recorder) {
 			prompt = append(prompt, said)
 		case isResultTitle(b.Text):
 			isAfterTitle = true
-			_, rest, _ := bytes.Cut(b.Text, []byte("Result:"))
-			if rest = bytes.TrimSpace(rest); len(rest) > 0 {
-				to.AddText(transcript.KindToolResult, at, rest)
+			if _, rest, _ := bytes.Cut(b.Text, []byte("Result:")); len(bytes.TrimSpace(rest)) > 0 {
+				to.AddText(transcript.KindToolResult, history.Moment(m.At), bytes.TrimSpace(rest))
 			}
 		case history.Begins(b.Text, "<", "[TASK RESUMPTION]", "[ERROR]", "# "): // the program wrote it
 		case isAfterTitle:
-			to.AddText(transcript.KindToolResult, at, b.Text)
+			to.AddText(transcript.KindToolResult, history.Moment(m.At), b.Text)
 		case len(bytes.TrimSpace(b.Text)) > 0:
 			prompt = append(prompt, b.Text)
 		}
 	}
-	to.AddPrompt(at, prompt)
+	to.AddPrompt(history.Moment(m.At), prompt)
 }
 
 // unmarked returns the part of a text between marks, such as <task> and </task>, that the program puts around what a
@@ -215,8 +210,7 @@ func isResultTitle(text []byte) bool {
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))
 }
 
-// result returns the event of a block with the results of a call. ms is the time of the event in milliseconds since
-// 1970. The event has failed if the call or one of its results has failed.
+// result returns the event of a call's results, at ms milliseconds since 1970. It has failed if any result has failed.
 func result(b *anthropic.Block, ms int64) transcript.Event {
 	type part struct { // a block, or one of several results
 		Text    []byte       `json:"text"`

@@ -48,8 +48,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "codex-", Bare: history.IsTimed, Example: "codex-01a1ffd7-7b57-7ca0-9fa0-3b693e56b89f"}
 }
 
-func id(thread string) transcript.ID { return IDs().ID(thread, "") }
-
 const (
 	sessionsDir  = "sessions"
 	archiveDir   = "archived_sessions"
@@ -89,7 +87,7 @@ func (s *Store) rollouts(root *history.Root) (all []*rollout, problems []store.P
 		for _, file := range files {
 			if match := form.FindStringSubmatch(strings.ToLower(path.Base(file))); match != nil {
 				r := &rollout{thread: match[1], segment: match[2], archived: dir == archiveDir, compressed: match[3] != ""}
-				r.File, r.ID = file, id(r.thread)
+				r.File, r.ID = file, s.ID(r.thread, "")
 				all = append(all, r)
 			}
 		}
@@ -200,7 +198,7 @@ func (s *Store) conversation(r *rollout, names map[string]string) store.Conversa
 		parent = h.Parent
 	}
 	if history.IsUUID(parent) && (parent != r.thread || h.Agent) { // a thread that goes on from itself is no fork
-		c.Parent = id(parent)
+		c.Parent = s.ID(parent, "")
 	}
 	return c
 }
@@ -222,13 +220,12 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) (c store.Caller) {
 	case thread != "" || turn != nil || from.Client == "codex-mcp-client": // it is Codex, even if no thread is known
 		c.Evidence = store.ByCall
 	case from.Process == caller.Shell && from.Client == "":
-		thread, root = uuid(s.Getenv("CODEX_THREAD_ID")), ""
-		if thread != "" {
+		if thread = uuid(s.Getenv("CODEX_THREAD_ID")); thread != "" {
 			c.Evidence = store.ByEnvironment
 		}
 	}
 	if thread != "" {
-		c.IDs = slices.Compact([]transcript.ID{id(thread), id(cmp.Or(root, thread))}) // one id, unless the thread is a sub-agent
+		c.IDs = slices.Compact([]transcript.ID{s.ID(thread, ""), s.ID(cmp.Or(root, thread), "")}) // one id, unless the thread is a sub-agent
 	}
 	return c
 }

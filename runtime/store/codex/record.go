@@ -63,11 +63,6 @@ type item struct {
 	Turns       int64        `json:"num_turns"`
 }
 
-func (r *record) item() (x item) {
-	jsontext.Decode(r.Payload, &x)
-	return x
-}
-
 // isInjected reports whether the program wrote a text in the name of the user.
 func isInjected(text []byte) bool {
 	return history.Begins(text, "<environment_context>", "# AGENTS.md instructions for", "<user_instructions>", "<turn_aborted>",
@@ -136,11 +131,10 @@ func (d *decoder) flush() {
 	d.pending = d.pending[:0]
 }
 
-// record adds the events of a record. A record of the type event_msg has a message that was shown to the user. A record of
-// the type response_item has an item that was sent to the model or came from it. A bare record, in versions before 0.30, is
-// such an item itself. A message "thread_rolled_back" drops the events of the last turns.
+// record adds the events of a record. An event_msg has a message that was shown to the user, and a response_item an item
+// that was sent to the model or came from it. A bare record, in versions before 0.30, is such an item itself.
 func (d *decoder) record(r *record) {
-	x := r.item()
+	x, _ := jsontext.Parse[item](r.Payload)
 	switch {
 	case r.bare:
 		d.bare = true
@@ -150,7 +144,7 @@ func (d *decoder) record(r *record) {
 			d.shown(r.At, x.Item)
 		}
 	case r.Type == "event_msg" && x.Type == "thread_rolled_back":
-		d.undo(x.Turns)
+		d.undo(x.Turns) // the message drops the events of the last turns
 	case r.Type == "event_msg":
 		d.shown(r.At, &x)
 	case r.Type == "response_item":
@@ -231,9 +225,9 @@ func (d *decoder) call(at time.Time, x *item) {
 	d.add(history.Call(at, name, x.CallID, arguments))
 }
 
-// result adds the event of the result of a call. The output is a text, an array of texts, or a JSON object. A text can be
-// the JSON of such an object: if that has an exit code, its member output is the text, and otherwise the JSON is. The
-// call has failed if the object says so, or if the text begins with the header of a shell with an exit code other than 0.
+// result adds the event of the result of a call. The output is a text, an array of texts, or a JSON object, which may be
+// written as a text. If the object has an exit code, the event has the texts in the object's member output. The call has
+// failed if the object says so, or if the text begins with the header of a shell with an exit code other than 0.
 func (d *decoder) result(at time.Time, x *item) {
 	outputs, object := history.Texts(x.Output), x.Output
 	if text, ok := jsontext.Unquote(x.Output); ok && bytes.HasPrefix(text, []byte("{")) {

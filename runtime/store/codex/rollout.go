@@ -112,7 +112,8 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 // environmentDir returns the working directory in the description of the environment, where only
 // versions before 0.30 have it.
 func environmentDir(r *record) (dir string) {
-	for _, text := range history.Texts(r.item().Content) {
+	x, _ := jsontext.Parse[item](r.Payload)
+	for _, text := range history.Texts(x.Content) {
 		_, rest, _ := bytes.Cut(text, []byte("<cwd>"))
 		if cwd, _, ok := bytes.Cut(rest, []byte("</cwd>")); ok && history.Begins(text, "<environment_context>") {
 			dir = string(cwd)

@@ -62,8 +62,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Lacks reports whether the program is a version of JP that lacks what this package needs: the flags of the command, or
-// output in the expected form. e.Output says what is wrong with the output.
+// Lacks reports whether the program is a JP that does not know the flags of the command, or whose output is wrong.
 func (e *Error) Lacks() bool {
 	const unknownFlags = 2 // exit code
 	return e.IsJP && (e.Exit == unknownFlags || e.Output != "")

@@ -37,9 +37,8 @@ func (r *record) print(ctx context.Context) (output, error) {
 	return out, err
 }
 
-// Version implements [store.Record]. It returns the version of the conversation's element in the list. If the element
-// has neither the number of events nor the time of the last event, Version runs the program to print the events, and
-// appends the digest of its output.
+// Version implements [store.Record]. It is the version of the conversation's element in the list. If the element has no
+// number of events and no time of the last event, Version appends a digest of the events, which the program prints.
 func (r *record) Version(ctx context.Context) (string, error) {
 	if r.listed.Events != nil || !r.listed.LastEventAt.IsZero() {
 		return r.version, nil
@@ -48,8 +47,8 @@ func (r *record) Version(ctx context.Context) (string, error) {
 	return r.version + digest(out.stdout), err
 }
 
-// Read implements [store.Record]. If it has read all printed events, the number of events and the last time in the
-// totals are those in the program's list, which also counts events that the program does not print.
+// Read implements [store.Record]. If it reads all events, the totals have the number of events and the last time from
+// the list, in which the program also counts events that it does not print.
 func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (store.Totals, error) {
 	out, err := r.print(ctx)
 	if err != nil {
@@ -75,14 +74,12 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 	return totals, err
 }
 
-// addPrinted adds an event that the program printed to a recorder, with the number of the event's turn. An event of a
-// kind that belongs to no turn only counts as skipped. The error, of [output.formError], says that the event has no
-// type, or that the number of its turn is missing or smaller than that of the event before.
+// addPrinted adds an event that the program printed to a recorder, with its turn. An event of a kind without turns only
+// counts as skipped. The error says that an event has no type, or that its turn is no number or too small.
 func addPrinted(events *history.Recorder, out *output, e *jpevents.Event) error {
 	x := e.Printed()
 	turn, err := strconv.Atoi(string(e.InTurn))
-	isInOrder := err == nil && turn >= max(events.Totals.Turns, 1) // Turns is the turn of the event before; 0 if there is none
-	switch {
+	switch isInOrder := err == nil && turn >= max(events.Totals.Turns, 1); { // Turns is the last turn so far; 0 if there is none
 	case e.Type == "":
 		return out.formError("record %d has no type", e.Index+1)
 	case x.Kind.Global(): // it belongs to no turn

@@ -54,8 +54,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "copilot-", Session: history.IsName, Example: "copilot-7cf44517-55ca-435c-893a-3fde1973a44e"}
 }
 
-func id(session string) transcript.ID { return IDs().ID(session, "") }
-
 const (
 	eventsFile, extension = "events.jsonl", ".jsonl"
 	aboutFile, maxAbout   = "workspace.yaml", 64 << 10
@@ -75,7 +73,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		if dir != "" { // versions of 2025 wrote SESSION.jsonl, without a directory of the session
 			session, isLog, e.About = path.Clean(dir), name == eventsFile, dir+aboutFile
 		}
-		e.ID = id(session)
+		e.ID = s.ID(session, "")
 		return isLog && history.IsName(session)
 	})
 }
@@ -85,7 +83,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.ListFiles(ctx, &s.Store, scope, s.entries, nil, func(all map[transcript.ID]*entry) {
 		for _, e := range all {
 			if history.IsName(e.Meta.Parent) {
-				e.Parent = id(e.Meta.Parent)
+				e.Parent = s.ID(e.Meta.Parent, "")
 			}
 			e.copies = e.Meta.IsFork && all[e.Parent] != nil
 		}
@@ -100,8 +98,7 @@ type metadata struct {
 }
 
 // Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
-// the lines at the beginning of the file up to the first request and, in a fork, up to the line that names the session
-// that was forked, which follows the copied events; and then the lines near the end.
+// lines until it has the first request and, in a fork, the parent, which follows the copies; then the last lines.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, newDecoder(&history.Recorder{})
 	needsMore := func() bool { return to.Request == "" || m.IsFork && m.Parent == "" }
@@ -191,7 +188,7 @@ func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, from.Client == "copilot-cli", "COPILOT_CLI")}
 	session := strings.ToLower(s.Getenv("COPILOT_AGENT_SESSION_ID"))
 	if c.Evidence != store.NoEvidence && from.Process != caller.Foreign && history.IsName(session) {
-		c.IDs = []transcript.ID{id(session)}
+		c.IDs = []transcript.ID{s.ID(session, "")}
 	}
 	return c
 }

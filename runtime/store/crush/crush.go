@@ -37,9 +37,8 @@ const (
 	databaseFile              = "crush.db"
 )
 
-// Open returns the store of the project's databases, and false if the project has none. The directory o.Home, or else
-// [Home], has Crush's list of databases, or is itself the directory of a database. If the list cannot be read, Open
-// returns true, and the store reports the problem.
+// Open returns the store of the project's databases, and false if it finds neither databases nor problems. The home
+// directory has Crush's list of databases, or is itself the directory of a database.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	base, isThere := history.Open(o, Name, Home(o.Env()), "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(queries), IDOf: idOf, Record: record}
@@ -69,8 +68,8 @@ func IDs() *history.IDs {
 // key of the session in which a title is made.
 const callMark, titlePrefix = "$$", "title-"
 
-// idOf returns the id here of the session with a key; "" for a key of another form, and for a session that only makes a
-// title. A key is the program's id of a session; of a sub-agent, the id of a message, callMark and the id of a call.
+// idOf returns the id of the session with a key in Crush's database; "" for a key of another form, or of a session that
+// only makes a title. A key is Crush's own id or, for a sub-agent, the id of a message, callMark, and the id of a call.
 func idOf(key string) transcript.ID {
 	const most = 64 // characters
 	session, call, isAgent := strings.Cut(key, callMark)

@@ -73,9 +73,8 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "cursor-", Session: history.IsName, Example: "cursor-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// folders returns the working directories of conversations, by the ids of the conversations. It reads the databases of
-// the workspaces in which version 2 of Cursor lists conversations. It leaves out directories that are not of the
-// project.
+// folders returns the working directories of conversations, by the ids of the conversations. Version 2 of Cursor lists
+// conversations in a database of each workspace. Directories that are not of the project are left out.
 func folders(ctx context.Context, s *history.Store) map[string]string {
 	found := map[string]string{}
 	workspaces, _ := os.ReadDir(filepath.Join(s.Dir, workspacesDir)) // version 3 need not have any
@@ -100,9 +99,8 @@ func folders(ctx context.Context, s *history.Store) map[string]string {
 	return found
 }
 
-// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read.
-// The database of a chat is chats/HASH/ID/store.db, where HASH is the hash of the chat's working directory. Newer
-// versions also record the working directory in a file beside the database.
+// chats returns the databases of cursor-agent for the project, and problems for the directories that cannot be read. A
+// chat has the database chats/HASH/ID/store.db. HASH is that of its directory; newer versions record the directory too.
 func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem) {
 	byHash := map[string]string{} // the directories of the project
 	for _, dir := range s.Project.Dirs() {
@@ -114,8 +112,7 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 		return nil, []store.Problem{s.Problem("", store.Unreadable, chatsDir, err)}
 	}
 	defer root.Close()
-	isChatOrAbove := func(dir string) bool { return strings.Count(dir, "/") <= strings.Count("chats/HASH/ID", "/") }
-	files, problems := s.Walk(root, chatsDir, isChatOrAbove)
+	files, problems := s.Walk(root, chatsDir, func(dir string) bool { return strings.Count(dir, "/") <= 2 }) // to chats/HASH/ID
 	for _, file := range files {
 		path := filepath.Join(s.Dir, filepath.FromSlash(file))
 		chat := filepath.Dir(path)
@@ -132,9 +129,8 @@ func chats(s *history.Store) (all []messagedb.Database, problems []store.Problem
 	return all, problems
 }
 
-// member returns the SQL expression for the member at a path in an element of json_each. The expression is NULL if the
-// element is not an object. Without this condition SQLite would parse an element that is a text, and end the query with
-// an error if the text is not JSON.
+// member returns the SQL for the member at a path in an element of json_each. The value is NULL if the element is not
+// an object. Without this condition SQLite would parse a text as JSON, and end the query if the text is not JSON.
 func member(element, path string) string {
 	return "CASE WHEN " + element + ".type = 'object' THEN " + element + ".value ->> '$." + path + "' END"
 }
@@ -165,9 +161,10 @@ func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	return sessions, messages, has("cursorDiskKV", "value") && has("ItemTable", "value")
 }
 
-// agentQueries returns the SQL for the conversation and the messages of a database of cursor-agent, as [messagedb.Tables]
-// wants it, and false for other tables. The metadata is JSON in hexadecimal digits. It names the root, a value that
-// begins with the ids of the messages in order, as fields of Protocol Buffers: two bytes, and 32 of an id.
+// agentQueries returns the SQL for the conversation and the messages of a database of cursor-agent, as
+// [messagedb.Tables] wants it, and false for other tables. The metadata, JSON in hexadecimal digits, has the id of the
+// root, which begins with a list of the messages. Each takes 34 bytes of the list: the bytes 0A 20, which begin a field
+// of Protocol Buffers, and the 32 bytes of its id. The number n of the first message is 0.
 func agentQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const about = `about AS MATERIALIZED (SELECT CASE WHEN json_valid(CAST(unhex(value) AS TEXT)) THEN CAST(unhex(value) AS TEXT) END AS data FROM meta WHERE key = '0')`
 	sessions = "WITH " + about + `SELECT data ->> '$.agentId' AS key, NULL AS parent, 0 AS agent, nullif(data ->> '$.name', 'New Agent') AS title, NULL AS dir,

@@ -35,16 +35,14 @@ type bubble struct {
 	} `json:"toolFormerData"`
 }
 
-// at returns the time at which the message was created. Versions 1 and 2 of Cursor record no such time, but for some
-// messages the time at which the program began the message, in milliseconds. at then returns that time, or zero.
+// at returns the time at which a message was created or, in versions 1 and 2 of Cursor, begun; zero if it is unknown.
 func (b *bubble) at() time.Time {
-	const most = 1 << 52 // so that any number fits into an int64
+	const most = 1 << 52 // milliseconds; far more would not fit into an int64
 	ms, _ := strconv.ParseFloat(string(b.Timing.Start), 64)
 	return cmp.Or(b.Created, history.Moment(max(0, int64(min(ms, most)))))
 }
 
-// recordBubble adds the events of a message of the editor to a recorder. Of damaged JSON it uses the members before the
-// damage. It counts damage and an unknown type of message as skipped.
+// recordBubble adds the events of a message of the editor to a recorder; of damaged JSON, what is before the damage.
 func recordBubble(to *history.Recorder, m *messagedb.Message) {
 	var b bubble
 	if isWhole := jsontext.Decode(m.Data, &b); !isWhole {

@@ -72,9 +72,8 @@ func (w *writer) made() {
 	}
 }
 
-// recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out. It first writes
-// "timestamp":null if no timestamp is recorded. It writes the text or the arguments of the event in place of the
-// recorded ones, if the event has them decoded.
+// recorded writes the members of the recorded object, except those that AppendJSON adds or leaves out, with the decoded
+// text or arguments of the event in place of the recorded ones. It first writes "timestamp":null if none is recorded.
 func (w *writer) recorded(withMetadata bool) {
 	const decodedTexts = transcript.ScopeUser | transcript.ScopeAssistant | transcript.ScopeReasoning | transcript.ScopeToolResult
 	e := w.event

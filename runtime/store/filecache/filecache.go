@@ -39,9 +39,8 @@ func New(load func() []byte) *Cache { return &Cache{load: load} }
 // the value.
 func (c *Cache) Get(key string, files ...Stamp) []byte { return c.get(key, files).data }
 
-// Decode decodes the JSON value that [Cache.Get] returns for a key into the variable at to, and returns true. If there
-// is no value, Decode returns false, and leaves the variable as it is. A value is decoded once, and all callers get the
-// same result: they must not change data that the result refers to.
+// Decode decodes the JSON value that [Cache.Get] returns for a key into *to, and returns true. If there is no value, it
+// returns false. Callers get the same decoded value, and must not change the data that the value refers to.
 func Decode[T any](c *Cache, key string, to *T, files ...Stamp) bool {
 	v := c.get(key, files) // never nil; v.data is empty if there is no value
 	decoded, ok := v.decoded.Load().(T)
@@ -87,8 +86,7 @@ func (c *Cache) Put(key string, data []byte, files ...Stamp) {
 	c.added++
 }
 
-// IsStale reports whether so many values are new that the cache should be saved: more than an eighth of the values in
-// use, which are those that were returned or added, were added since the last time.
+// IsStale reports whether to save the cache: more than an eighth of the values in use were added since it was saved.
 func (c *Cache) IsStale() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -49,8 +49,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "gemini-", Part: history.IsName, Example: "gemini-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
-
 const (
 	chatsDir     = "chats"
 	rootFile     = ".project_root" // in the folder of a project; has its directory
@@ -99,11 +97,10 @@ func (e *entry) session() string { return cmp.Or(e.parent, e.Meta.UUID) }
 
 // entries returns the files of the project's sessions, and problems for the folders that cannot be read. The files are
 // FOLDER/chats/session-TIME-ID.jsonl and, for a sub-agent, FOLDER/chats/UUID/AGENT.jsonl with the uuid of the session
-// that started the agent; older files end in ".json". FOLDER is for a project, whose directory is in a file in FOLDER
-// or in the program's list of projects.
+// that started the agent; older files end in ".json". A file in FOLDER, or else s.folders, has the project's directory.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	dirs, form := s.folders(), regexp.MustCompile(fileForm)
-	enter := func(name string) bool { // reports whether files in a directory are looked at
+	enter := func(name string) bool { // whether the files in a directory are looked at
 		names := strings.Split(name, "/")
 		switch len(names) {
 		case 1: // FOLDER
@@ -116,15 +113,13 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		}
 		return history.IsUUID(names[2])
 	}
-	describe := func(e *entry) bool { // reports whether a file is one of a session
+	return history.Entries(&s.Store, root, ".", enter, func(e *entry) bool {
 		match := form.FindStringSubmatch(e.File)
 		if match != nil {
-			folder := match[1]
-			e.dir, e.parent, e.agent = dirs[folder], match[2], match[3]
+			e.dir, e.parent, e.agent = dirs[match[1]], match[2], match[3] // FOLDER, UUID, AGENT
 		}
 		return match != nil
-	}
-	return history.Entries(&s.Store, root, ".", enter, describe)
+	})
 }
 
 // List implements [store.Store]. A session that is resumed can leave another file, which is usually empty. Of several
@@ -133,7 +128,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.List(ctx, &s.Store, scope, s.entries, func(_ *history.Root, all []*entry, l *store.Listing) error {
 		chosen := map[transcript.ID]*entry{}
 		for _, e := range all {
-			e.ID = id(e.session(), e.agent)
+			e.ID = s.ID(e.session(), e.agent)
 			other := chosen[e.ID]
 			isLast := other == nil || path.Base(other.File) < path.Base(e.File)
 			if isLast && e.Meta.Readable && history.IsUUID(e.session()) {
@@ -143,7 +138,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 		for _, e := range chosen {
 			c := s.Conversation(e.ID, &e.Meta.Session, e.decode, e.Stamp)
 			if e.parent != "" {
-				c.Parent = id(e.parent, "")
+				c.Parent = s.ID(e.parent, "")
 			}
 			l.Conversations = append(l.Conversations, c)
 		}
@@ -158,7 +153,7 @@ func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "gemini-cli"), "GEMINI_CLI")}
 	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" && s.Project.Has(from.Dir) {
 		if session := s.written(ctx, from); session != "" {
-			c.IDs = []transcript.ID{id(session, "")}
+			c.IDs = []transcript.ID{s.ID(session, "")}
 		}
 	}
 	return c

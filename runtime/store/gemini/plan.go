@@ -25,25 +25,23 @@ type metadata struct {
 	Unsure bool // the end does not have the time of the last event
 }
 
-// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory, or "". The
-// file is a log of lines or, of older versions, one JSON object.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory, or "".
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to := history.Recorder{}
 	isAgent := e.agent != "" // the file is that of a sub-agent
 	m, d := &e.Meta, newDecoder(&to, isAgent)
 	if strings.HasSuffix(e.File, logExtension) {
-		needsRequest := func() bool { return to.Request == "" } // the first request of the user, which addRecord sets
-		_, err = jsonl.Peek(ctx, f, size, needsRequest, func(line []byte) {
+		_, err = jsonl.Peek(ctx, f, size, to.NeedsRequest, func(line []byte) {
 			r, _ := jsontext.Parse[record](line)
 			m.addRecord(d, &r)
 		})
-	} else {
+	} else { // a file of an older version: one JSON object
 		var r record
 		r, m.Unsure, err = readObject(f, size)
 		m.addRecord(d, &r)
 	}
-	m.Note(&to)   // sets m.Last among others
-	if m.Unsure { // m.Last may not be the time of the last event
+	m.Note(&to)   // sets m.Last to the time of the last event that was read
+	if m.Unsure { // it may not be that of the last event of the session
 		m.Last = time.Time{}
 	}
 	m.Dir = cmp.Or(m.Dir, e.dir) // e.dir is the directory of the project's folder
@@ -66,9 +64,8 @@ func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	return r, !whole, nil
 }
 
-// addRecord adds what a record says of its session to the metadata, and the messages in the record to the recorder of
-// d. A record is a change, a rewind, a message or a header. A session that is resumed has several headers: only the
-// first of them counts.
+// addRecord adds what a record says of its session to the metadata, and its messages to the recorder of d. A record is
+// a change, a rewind, a message or a header. If a session was resumed, it has several headers: the first counts.
 func (m *metadata) addRecord(d *decoder, r *record) {
 	list := r.Messages
 	switch {
@@ -234,12 +231,11 @@ func (p *plan) applyList(messages jsontext.Raw, own bool) {
 	}
 }
 
-// original returns the place of the message of which a message with an identity is a copy, or -1 if there is none. It
-// is the last message with the same identity that no earlier call has returned. Messages that the user dropped, and
-// messages that were replaced, have no copies.
+// original returns the place of the last message with the content that an identity stands for, or -1. It returns a
+// message once. Messages that the user dropped, or that were replaced by one with another content, do not count.
 func (p *plan) original(identity string) int {
 	for i, place := range slices.Backward(p.single[identity]) {
-		p.single[identity] = p.single[identity][:i] // place is removed, so that it is found once
+		p.single[identity] = p.single[identity][:i] // the places before: the message here has a copy now
 		if m := p.items[place]; m.identity == identity && !m.dropped {
 			return place
 		}

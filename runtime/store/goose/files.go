@@ -43,17 +43,15 @@ func (s *files) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return history.ListFiles(ctx, &s.Store, scope, find, nil, nil)
 }
 
-// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory. It reads
-// the lines at the beginning of the file up to the first request, and the lines near the end.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	to, m := &history.Recorder{}, &e.Meta
-	needsRequest := func() bool { return to.Request == "" } // reading goes on while this returns true
-	_, err = jsonl.Peek(ctx, f, size, needsRequest, func(data []byte) {
+	_, err = jsonl.Peek(ctx, f, size, to.NeedsRequest, func(data []byte) { // reading goes on while NeedsRequest returns true
 		l, _ := recordLine(to, data)
 		m.Dir, m.Title = cmp.Or(m.Dir, l.Dir), cmp.Or(m.Title, l.Description)
 		m.Created = cmp.Or(m.Created, history.Moment(l.Created))
 	})
-	m.Note(to) // the first request, and the time of the last event
+	m.Note(to) // sets the first request and the time of the last event
 	return m.Dir, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// SetArchived moves the copies of a conversation, of which each store has one, to the archive or back, and reports whether
-// it moved anything. A conversation is archived if its directory is in the archive, whatever its metadata says.
+// SetArchived moves a conversation to the archive or back, in each store that has a copy, and reports whether it moved
+// anything. Only the directory of a conversation decides whether it is archived, not the metadata.
 func (wr *Writer) SetArchived(ctx context.Context, id transcript.ID, archived bool) (moved bool, err error) {
 	err = wr.change(ctx, id, func(tx *transaction, copies []place) error {
 		moving := slices.DeleteFunc(slices.Clone(tx.all), func(p place) bool { return p.archived == archived })

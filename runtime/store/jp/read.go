@@ -105,7 +105,7 @@ func (s *session) follow(ctx context.Context, copies []place, do func([]place) e
 // readConversation returns the conversation in copies, with its metadata from the cache or else from metadata.json. If the
 // metadata cannot be read, the conversation has a problem. If the conversation was removed, the result is the zero value.
 func (s *session) readConversation(ctx context.Context, copies []place) (c store.Conversation) {
-	err := s.follow(ctx, copies, func(now []place) error { // it runs again if a directory is renamed meanwhile
+	err := s.follow(ctx, copies, func(now []place) error { // runs again, with the present copies, if a directory is renamed meanwhile
 		stamps := s.stamps(now) // before the metadata is read
 		r := &record{s: s, copies: now, version: filecache.Version(stamps...) + parentOf(now[0].archived)}
 		c = store.Conversation{Conversation: s.conversation(now), Record: r}
@@ -186,8 +186,8 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 
 // data returns the content of the conversation's events.json, in the copy whose events were written last.
 func (r *record) data(ctx context.Context) (data []byte, err error) {
-	err = r.s.follow(ctx, r.copies, func(copies []place) error { // it runs again if a directory is renamed meanwhile
-		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents)
+	err = r.s.follow(ctx, r.copies, func(copies []place) error { // runs again, with the present copies, if a directory is renamed meanwhile
+		data, _, err = r.s.readFirst(r.s.byStream(copies), EventsFile, r.s.w.maxEvents) // byStream puts the newest copy first
 		return cmp.Or(err, ctx.Err())
 	})
 	return data, err

@@ -195,7 +195,7 @@ func (t Cut) chosenEvents(data []byte) []byte {
 }
 
 // turns reports for each turn of the events in data whether it is chosen. Of the turns that begin between From and Until, it
-// chooses the first t.First and the last t.Last turns, or all of them if both numbers are nil.
+// chooses the first t.First and the last t.Last turns, or all of them if both numbers are nil. With t.None it chooses none.
 func (t Cut) turns(data []byte) (chosen []bool) {
 	var within []int // indexes of the turns between From and Until
 	_, _ = jpevents.Scan(data, func(e *jpevents.Event) bool {

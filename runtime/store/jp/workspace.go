@@ -97,11 +97,7 @@ func All(opts Options) []*Workspace {
 			found[w.root] = w
 		}
 	}
-	var all []*Workspace
-	for _, root := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, found[root])
-	}
-	return all
+	return slices.SortedFunc(maps.Values(found), func(a, b *Workspace) int { return strings.Compare(a.root, b.root) })
 }
 
 // Root returns the absolute path of the directory that has .jp.

@@ -60,9 +60,8 @@ func (w *Writer) newline(dst []byte, depth int) []byte {
 	return dst
 }
 
-// text appends the string that begins at raw[open], and returns the index after the string. The new text of a key is
-// the old text. The new text of a value is what w.Text appends, or the old text if w.Text is nil. If w.Unescaped is
-// true, the new text is appended as it is; otherwise with the escapes that JSON requires.
+// text appends the string that begins at raw[open], and returns the index after the string. w.Text, if not nil, gives a
+// value another text, but not a key. The text gets the escapes that JSON requires, unless w.Unescaped is set.
 func (w *Writer) text(dst, raw []byte, open int) ([]byte, int) {
 	end := stringEnd(raw, open)
 	next := skipSpace(raw, end)

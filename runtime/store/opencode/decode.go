@@ -83,8 +83,8 @@ type partList struct {
 	tooLarge int // parts that are left out
 }
 
-// add adds a part to the list. It only counts a part that is too large: one with nil data, or for which the list has no
-// room. Of a file, such as a picture, it keeps no data.
+// add adds a part to the list. A part that is too large is only counted: one with nil data, which the source did not
+// read, or one for which the list has no room. Of a file, such as a picture, add keeps no data.
 func (l *partList) add(id string, _ int64, data []byte) {
 	p := part{id: id}
 	p.damaged = !jsontext.Decode(data, &p)

@@ -47,9 +47,8 @@ type Store struct {
 	moved   string // the path of a database in the environment; may be empty
 }
 
-// Open returns the store in a directory of the program, and false if the program has recorded nothing there. The
-// directory is o.Home or, if o.Home is empty, [Program.Home]. If o.Home is empty, the store also has the database that
-// the environment variable OPENCODE_DB or KILO_DB names.
+// Open returns the store in the directory o.Home, and false if the program has recorded nothing there. If o.Home is
+// empty, it is the store in [Program.Home], with the database that the variable OPENCODE_DB or KILO_DB names.
 func (p Program) Open(o store.Options) (*Store, bool) {
 	base, _ := history.Open(o, string(p), p.Home(o.Env()), "", p.IDs())
 	s := &Store{Store: base, program: p}
@@ -130,15 +129,16 @@ func (s *Store) calling(ctx context.Context, from caller.Caller) string {
 	for _, src := range sources {
 		d, ok := src.(*database)
 		if !ok {
-			continue // versions with trees may not record a call before they make it
+			continue // a tree of files, of an old version: some of these record a call only after they have made it
 		}
 		parts, _ := d.latest(ctx) // none after an error
-		for _, p := range parts { // the id of each is that of its session
-			if isSession(p.id) && p.isRunning(from) {
-				if found != "" && found != p.id {
+		for _, p := range parts {
+			session := p.id // latest has set it so
+			if isSession(session) && p.isRunning(from) {
+				if found != "" && found != session {
 					return ""
 				}
-				found = p.id
+				found = session
 			}
 		}
 	}

@@ -184,8 +184,7 @@ func (c *conversation) Read(ctx context.Context, yield func(*transcript.Event) b
 	return to.End(c.store.ID(c.session, ""), c.record(ctx, &to))
 }
 
-// request returns the beginning of the first request, or "". It ignores errors, because [conversation.Read] reports
-// them.
+// request returns the beginning of the first request, or "". It ignores errors: reading the session reports the same.
 func (c *conversation) request(ctx context.Context) string {
 	to := &history.Recorder{}
 	messages, err := c.messages(ctx)
@@ -257,8 +256,7 @@ func (c *conversation) messages(ctx context.Context) (messages []message, err er
 }
 
 // sortByPrompts sorts messages, which are in the order of their times, so that each prompt, a message of the user, is
-// followed by its answers. An answer to an unknown message stays with the message before it. A prompt that is answered
-// by a summary is marked as a compaction.
+// followed by its answers. It marks a prompt that a summary answers as a compaction.
 func sortByPrompts(messages []message) {
 	prompts := map[string]int{} // indexes of the prompts, by their ids
 	for i, m := range messages {
@@ -274,9 +272,8 @@ func sortByPrompts(messages []message) {
 		case m.Role == "user":
 		case isAnswer:
 			m.place = 2*prompt + 1
-			isSummary := m.Summary && !m.failed()
-			messages[prompt].isCompaction = messages[prompt].isCompaction || isSummary
-		case i > 0: // the prompt is not known
+			messages[prompt].isCompaction = messages[prompt].isCompaction || m.Summary && !m.failed()
+		case i > 0: // its prompt is not known: it stays after the message before
 			m.place = messages[i-1].place | 1 // from 2*n, the place of a prompt, or 2*n + 1, that of an answer, to 2*n + 1
 		}
 	}

@@ -76,11 +76,10 @@ func (d *database) sessions(ctx context.Context, session string) (all []*info, _
 	return all, nil, err
 }
 
-// each implements source. The parameter of is the id of the session whose messages are wanted, or of the message whose
-// parts are wanted. created is 0 for parts, which have their times in their data.
+// each implements source: of is the owner of the wanted rows, the id of the session or of the message.
 func (d *database) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	owner, columns := "session_id", fmt.Sprintf("CAST(time_created AS INTEGER), substr(CAST(data AS TEXT), 1, %d)", maxText)
-	if table == partTable {
+	if table == partTable { // parts have their times in the data
 		owner, columns = "message_id", fmt.Sprintf("NULL, CASE WHEN octet_length(data) <= %d THEN CAST(data AS BLOB) END", maxData)
 	}
 	return d.query(ctx, reset, func(rows *sql.Rows) error {
@@ -161,17 +160,15 @@ func files(root *history.Root, table, of string) (found []string, err error) {
 	return found, err
 }
 
-// each implements source. The parameter of is the id of the session whose messages are wanted, or of the message whose
-// parts are wanted. Data is nil for a file that is too large. A file that cannot be read for another reason counts as
-// damaged: its data is empty.
+// each implements source: of is the id of the session or the message. Data is nil for a file that is too large. A file
+// that cannot be read for another reason has empty data, which counts as damaged.
 func (t *tree) each(ctx context.Context, table, of string, reset func(), row func(id string, created int64, data []byte)) error {
 	reset() // once, since files are read without starting again
 	return t.withRoot(ctx, func(root *history.Root) error {
 		found, err := files(root, table, of)
 		for i := 0; i < len(found) && ctx.Err() == nil; i++ {
 			data, failed := root.ReadFile(found[i], maxData) // data is nil after an error
-			_, isTooLarge := errors.AsType[*safefile.TooLargeError](failed)
-			if isDamaged := failed != nil && !isTooLarge; isDamaged {
+			if _, isTooLarge := errors.AsType[*safefile.TooLargeError](failed); failed != nil && !isTooLarge {
 				data = []byte{}
 			}
 			row(idOf(found[i]), 0, data)

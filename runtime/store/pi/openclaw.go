@@ -76,8 +76,7 @@ func (s *Store) addDatabase(ctx context.Context, scope store.Scope, files *store
 
 // queries returns the SQL for [messagedb.Tables], and false for other tables. A session is a row of session_windows.
 // Its row of session_nodes has the title, which several sessions can share: after some resets, and when the user goes
-// back, OpenClaw begins another session of the node. A session that has only a header, the event with seq 0, is left
-// out.
+// back, OpenClaw begins another session of the node. A session with only a header, the event with seq 0, is left out.
 func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const (
 		tables = "session_windows AS w JOIN session_nodes AS n USING (session_key)"
@@ -98,8 +97,7 @@ func queries(has messagedb.Has) (sessions, messages string, ok bool) {
 		w.created_at AS created, coalesce(w.transcript_updated_at, w.updated_at) AS updated, n.archived_at IS NOT NULL AS archived,
 		` + size + ` || ' ' || coalesce(` + index + `, '') || ' ' || w.updated_at || ' ' || n.updated_at AS version
 		FROM ` + tables + ` WHERE (SELECT max(seq) FROM transcript_events WHERE session_id = w.session_id) > 0`
-	// recordRow reads role, which is 1 for a compressed event, and about, which is 1 for a copied event. Of the events
-	// that the index has, only those of the live branch are selected.
+	// role is 1 for compressed data, and about for a copy. Of events in the index, only those of the live branch count.
 	messages = `SELECT event_json IS NULL AS role, NULL AS at, (e.created_at < w.created_at AND ` + origin + ` IS NOT NULL) AS about,
 		coalesce(event_json, ` + compressed + `) AS data, seq AS place
 		FROM ` + tables + ` JOIN transcript_events AS e USING (session_id) LEFT JOIN session_transcript_index_state AS i USING (session_id)
@@ -127,8 +125,7 @@ const contextMark = " ⟦openclaw:ctx⟧"
 
 // withoutContext returns a text of the user, or the task of a sub-agent, without the texts that OpenClaw adds.
 func withoutContext(text []byte) []byte {
-	mayHaveContext := bytes.HasPrefix(text, []byte("[")) || bytes.Contains(text, []byte(contextMark))
-	if !mayHaveContext {
+	if !bytes.HasPrefix(text, []byte("[")) && !bytes.Contains(text, []byte(contextMark)) { // OpenClaw has added nothing
 		return text
 	}
 	added := regexp.MustCompile(strings.Join([]string{

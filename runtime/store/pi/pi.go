@@ -75,8 +75,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "pi-", Session: history.IsName, Example: "pi-01a222da-0370-71dd-8a38-87fed5ea4df5"}
 }
 
-func id(session string) transcript.ID { return IDs().ID(session, "") }
-
 // entry is the file of a session.
 type entry struct{ history.Entry[history.Session] }
 
@@ -85,7 +83,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	isFolder := func(dir string) bool { return !strings.Contains(dir, "/") }
 	return history.Entries(&s.Store, root, ".", isFolder, func(e *entry) bool {
 		session := sessionIn(e.File)
-		e.ID = id(session)
+		e.ID = s.ID(session, "")
 		return session != ""
 	})
 }
@@ -126,7 +124,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, false, "PI_SESSION_ID")}
 	if session := s.Getenv("PI_SESSION_ID"); c.Evidence != store.NoEvidence && history.IsName(session) {
-		c.IDs = []transcript.ID{id(session)}
+		c.IDs = []transcript.ID{s.ID(session, "")}
 	}
 	return c
 }

@@ -53,11 +53,10 @@ type part struct {
 	Arguments jsontext.Raw `json:"arguments"`
 }
 
-// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
-	wanted := func() bool { return to.Request == "" }
-	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+	_, err = jsonl.Peek(ctx, f, size, to.NeedsRequest, func(line []byte) {
 		r, _ := jsontext.Parse[record](line)
 		switch {
 		case r.Type == "session" && m.Created.IsZero():

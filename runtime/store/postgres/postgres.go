@@ -47,8 +47,7 @@ func Home(getenv func(string) string) string {
 	return ""
 }
 
-// Open returns the archive on the server that the environment names. It returns false if the environment names none, or
-// if o.Home names the directory of an archive, which is then read in place of the server.
+// Open returns the archive on the server that the environment names, and false if it names no server or o.Home is set.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	text := URL(o.Env())
 	if text == "" || o.Home != "" {
@@ -117,9 +116,8 @@ func (e *Error) ForModel() string {
 	return fmt.Sprintf("the server has refused it (SQLSTATE %s)", e.Code)
 }
 
-// failure returns an error for err that has no parts of the URL, as the errors of the driver can have. It returns the
-// error of the context if the context is done; err itself if it is nil or an error of this program; and an [*Error] in
-// place of an error of the driver.
+// failure returns the error of the context if the context is done; err itself if err is nil or an error of this
+// program; and otherwise an [*Error] in place of err, which is an error of the driver and can have parts of the URL.
 func failure(ctx context.Context, err error) error {
 	var known *Error
 	var other store.StateError

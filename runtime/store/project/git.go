@@ -51,28 +51,25 @@ func identify(dir string) place {
 // submodule. Any other directory belongs to no repository; found.claimed is the repository that the file names.
 func linked(dir, file string) (found place, ok bool) {
 	gitDir, repository, isWorktree := follow(file)
-	switch {
-	case gitDir == "": // the file names no directory
-		return place{}, false
-	case isWorktree:
-		return place{root: dir, common: repository}, true
-	}
 	found = place{root: dir}
-	if parent := filepath.Dir(dir); parent != dir {
-		around := identify(parent)
-		if isSubmodule := around.common != "" && below(around.common, gitDir); isSubmodule {
+	if isWorktree {
+		found.common = repository
+		return found, true
+	}
+	if parent := filepath.Dir(dir); parent != dir && gitDir != "" {
+		if around := identify(parent); around.common != "" && below(around.common, gitDir) { // a submodule
 			found = around
 		}
 	}
 	found.claimed = cmp.Or(repository, found.claimed)
-	return found, true
+	return found, gitDir != ""
 }
 
 // follow reads a .git file. gitDir is the directory that the file names, or "". If gitDir has the form of a worktree's
 // directory, REPOSITORY/worktrees/NAME, repository is REPOSITORY; otherwise "".
 //
 // Anybody may have written the .git file. isWorktree reports whether two files in gitDir, where only the owner of the
-// repository writes, agree with it: "commondir" names the repository, and "gitdir" names the .git file.
+// repository writes, confirm the .git file: "commondir" names the repository, and "gitdir" names the .git file.
 func follow(file string) (gitDir, repository string, isWorktree bool) {
 	name, ok := strings.CutPrefix(pointer(file), "gitdir: ")
 	if !ok {

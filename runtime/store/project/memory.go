@@ -143,8 +143,7 @@ type NotRememberedError struct {
 	By  string // a directory above it that the memory has, or empty
 }
 
-// Error returns the text of the error. If the memory has By, a directory above Dir, the text says so: Dir is excluded
-// as a part of By.
+// Error names By if the memory has By, a directory above Dir: Dir is then excluded as a part of By.
 func (e *NotRememberedError) Error() string {
 	if e.By != "" {
 		return fmt.Sprintf("%s is remembered as excluded with %s", e.Dir, e.By)
@@ -166,7 +165,7 @@ func (m *Memory) Forget(dir string) error {
 		return err
 	}
 	real := resolve(abs)
-	if file := excludeFile(identify(real).with(real)...); file != "" {
+	if file := excludeFile(identify(real).excluders(real)...); file != "" {
 		return &StillError{Exclusion{Dir: abs, By: file}}
 	}
 	m.mu.Lock()

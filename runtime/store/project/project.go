@@ -58,13 +58,13 @@ type recorded struct {
 	root     string
 }
 
-// New returns the project of the options.
+// New returns the project of the options: all projects, or the project that the directory o.Dir is in.
 func New(o Options) *Project {
 	p := &Project{
 		all: o.All, dir: resolve(o.Dir), spelled: o.Dir, memory: cmp.Or(o.Memory, &Memory{}), known: map[string]recorded{},
 	}
 	if abs, err := filepath.Abs(o.Dir); err == nil {
-		p.spelled = abs
+		p.spelled = abs // with the links that p.dir is without
 	}
 	for _, dir := range o.Exclude {
 		p.exclude = append(p.exclude, resolve(dir))
@@ -72,10 +72,10 @@ func New(o Options) *Project {
 	for _, pattern := range o.Patterns {
 		base, rest := doublestar.SplitPattern(pattern)
 		base = config.QuotePattern(resolve(filepath.FromSlash(base + "/")))
-		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest) // as it is, and without links
+		p.patterns = append(p.patterns, pattern, strings.TrimSuffix(base, "/")+"/"+rest) // the pattern, and the same without links
 	}
 	p.at = identify(p.dir)
-	if p.all {
+	if p.all { // then p.roots is empty
 		return p
 	}
 	others := slices.DeleteFunc(worktrees(p.at.common), func(w string) bool { return w == p.at.root })
@@ -103,8 +103,9 @@ func (p *Project) Dirs() []string {
 	return append(dirs, worktrees(p.at.common)...)
 }
 
-// Excluded returns the exclusion of [Options.Dir]. By is the path of a file, a directory of
-// [Options.Exclude] or a pattern; empty if nothing excludes it. Dir is set only if the file is gone.
+// Excluded returns the exclusion of [Options.Dir]. Its By is the path of an exclude file, a directory of
+// [Options.Exclude] or a pattern; "" if nothing excludes the directory. Its Dir is set only if By is a file that is
+// gone.
 func (p *Project) Excluded() Exclusion {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,11 +145,10 @@ func (p *Project) lookUp(dir string) recorded {
 	return r
 }
 
-// excluded returns the exclusion of the directory dir; the zero value if nothing excludes dir. spelled is another path
-// of dir, and at is the project that dir is in. What an exclude file excludes is added to p.memory. The field Dir is
-// set only if the result comes from p.memory: then the file is gone.
+// excluded returns the exclusion of the directory dir, or the zero value. spelled is another path of dir, and at is the
+// project that dir is in. Exclusions by files are noted in p.memory. Only an exclusion from there has the field Dir.
 func (p *Project) excluded(dir, spelled string, at place) Exclusion {
-	for _, d := range at.with(dir) {
+	for _, d := range at.excluders(dir) {
 		for _, e := range p.exclude {
 			if below(e, d) {
 				return Exclusion{By: e}
@@ -158,16 +158,16 @@ func (p *Project) excluded(dir, spelled string, at place) Exclusion {
 			return Exclusion{By: pattern}
 		}
 	}
-	if file := excludeFile(at.with(dir)...); file != "" {
+	if file := excludeFile(at.excluders(dir)...); file != "" {
 		p.remember(file, dir, spelled, at)
 		return Exclusion{By: file}
 	}
-	return p.memory.find(append(at.with(dir), spelled)...)
+	return p.memory.find(append(at.excluders(dir), spelled)...)
 }
 
-// with returns the directories whose exclusion excludes the directory dir: dir itself, the repository
-// that it is a worktree of, and the one that it claims to be a worktree of.
-func (p place) with(dir string) []string {
+// excluders returns the directories whose exclusion extends to the directory dir: dir itself, its repository, and a
+// repository that the .git file of dir names, but that does not list dir as a worktree.
+func (p place) excluders(dir string) []string {
 	return slices.DeleteFunc([]string{dir, p.common, p.claimed}, func(d string) bool { return d == "" })
 }
 
@@ -177,15 +177,14 @@ func (p place) with(dir string) []string {
 func (p *Project) remember(file, dir, spelled string, at place) {
 	top := filepath.Dir(file)
 	dirs := []string{top}
-	for _, common := range at.with(dir)[1:] { // after dir itself there are repositories
+	for _, common := range at.excluders(dir)[1:] { // after dir itself there are repositories
 		if below(top, common) {
 			dirs = append(dirs, worktrees(common)...)
 		}
 	}
-	// If dir is TOP/a, and spelled is /link/a, then /link can lead to TOP. In that case all of /link is excluded.
-	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top))
+	link, isBelow := strings.CutSuffix(spelled, strings.TrimPrefix(dir, top)) // /link, if dir is top/a and spelled is /link/a
 	if isBelow && filepath.IsAbs(link) && same(resolve(link), top) {
-		spelled = link
+		spelled = link // it leads to top, so that all of it is excluded
 	}
 	for _, d := range append(dirs, dir, spelled) {
 		p.memory.add(Exclusion{Dir: d, By: file})

@@ -44,8 +44,6 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: "qwen-", Part: history.IsName, Example: "qwen-698bf473-c5eb-4442-85cb-31fdc426f7ec"}
 }
 
-func id(session, agent string) transcript.ID { return IDs().ID(session, agent) }
-
 // entry is a file of a session or a sub-agent.
 type entry struct {
 	history.Entry[history.Session]
@@ -83,9 +81,9 @@ func (e *entry) parseName() bool {
 			return false
 		}
 		session, e.agent, e.About = below[2], agent, strings.TrimSuffix(e.File, ".jsonl")+".meta.json"
-		e.Parent = id(session, "")
+		e.Parent = IDs().ID(session, "")
 	}
-	e.ID = id(session, e.agent)
+	e.ID = IDs().ID(session, e.agent)
 	return history.IsUUID(session)
 }
 
@@ -98,7 +96,7 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 func (s *Store) Caller(_ context.Context, from caller.Caller) store.Caller {
 	c := store.Caller{Evidence: s.Evidence(from, strings.HasPrefix(from.Client, "qwen-"), "QWEN_CODE")}
 	if session := s.Getenv("QWEN_CODE_SESSION_ID"); c.Evidence == store.ByEnvironment && history.IsUUID(session) {
-		c.IDs = []transcript.ID{id(session, "")}
+		c.IDs = []transcript.ID{s.ID(session, "")}
 	}
 	return c
 }

@@ -39,21 +39,20 @@ type record struct {
 	} `json:"systemPayload"`
 }
 
-// Peek implements [history.Listed]: it reads the metadata of the session, and returns the working directory.
+// Peek implements [history.Listed]: it sets the metadata of the session, and returns the working directory.
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m, to := &e.Meta, &history.Recorder{}
 	d := e.newDecoder(to)
-	wanted := func() bool { return to.Request == "" }
-	_, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+	_, err = jsonl.Peek(ctx, f, size, to.NeedsRequest, func(line []byte) {
 		r, _ := jsontext.Parse[record](line)
 		if m.Created.IsZero() {
 			m.Created, m.Origin = r.At, r.Forked.Session
 		}
-		m.Dir, m.Title = cmp.Or(m.Dir, r.Dir), cmp.Or(r.Payload.Title, m.Title)
-		m.Branch = cmp.Or(r.Branch, m.Branch)
+		m.Dir = cmp.Or(m.Dir, r.Dir)                                                     // the first directory
+		m.Title, m.Branch = cmp.Or(r.Payload.Title, m.Title), cmp.Or(r.Branch, m.Branch) // the last title and branch
 		d.record(&r)
-		if r.Subtype == "rewind" {
-			to.Last = time.Time{} // the last event is one that the user went back to, at an unknown time
+		if r.Subtype == "rewind" { // an earlier event is now the last event; its time is not known
+			to.Last = time.Time{}
 		}
 	})
 	m.Note(to)

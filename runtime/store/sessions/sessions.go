@@ -26,8 +26,8 @@ import (
 // Name is the name of this kind of store.
 const Name = "convtools"
 
-// IDs returns the form of ids: "convtools-" and the UUID of a session. The first conversation of a session has this id.
-// The id of any other conversation has a part after it: "." and the UUID of the conversation.
+// IDs returns the form of ids: the UUID of a session for the session's first conversation; for another conversation the
+// UUID of the session and, as the part, the UUID of the conversation.
 func IDs() *history.IDs {
 	const prefix = "convtools-"
 	return &history.IDs{Prefix: prefix, Part: history.IsUUID, Example: prefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
@@ -147,8 +147,7 @@ func (l *log) Peek(ctx context.Context, _ *history.Root, f *os.File, size int64)
 		return true
 	})
 	for _, c := range all {
-		isOfOtherProgram := c.Settings.Outside && c.Parent == "" // the root of a session that another program runs
-		isRecordedElsewhere := c.Settings.JP || isOfOtherProgram
+		isRecordedElsewhere := c.Settings.JP || c.Settings.Outside && c.Parent == "" // by JP, or as another program's session
 		if !c.Last.IsZero() && !isRecordedElsewhere {
 			l.Meta = append(l.Meta, c)
 			if dir == "" || l.project.Excludes(c.Settings.Dir) {

@@ -13,8 +13,8 @@ const (
 	hunk        = "@@"
 )
 
-// patch returns the changes in a patch, a diff or a list of replacements; none for any other text. path is the file of
-// changes for which the patch names none.
+// patch returns the changes in a text that is a patch of Codex, a unified diff or a list of replacements, and nil for
+// any other text. path is the file of the changes before the text names a file; "" if that file is not known.
 func patch(text, path string) []Edit {
 	p := patching{path: path}
 	isUnifiedDiff := strings.Contains(text, "\n"+fileAfter) && strings.Contains(text, "\n"+hunk)

@@ -38,11 +38,10 @@ func (l *changes) apply(line []byte) bool {
 	return false
 }
 
-// replace replaces the value at a path by the result of change, and returns false if there is no such place. A path is
-// the keys of objects and the indexes of arrays that lead to the value. The last step can be a key that is not in the
-// object, or the index after the last element: then old is nil, and the result is added.
+// replace replaces the value at a path of keys and indexes by the result of change, and returns false if there is no
+// such place. The last step can be a new key, or the index after the last element: old is nil, and the result is added.
 func (l *changes) replace(path []any, change func(old any) any) bool {
-	old, set := l.state, func(value any) { l.state = value } // set puts a value in the place of old; both change at each step
+	old, set := l.state, func(value any) { l.state = value } // set puts a value in the place of old; each step changes both
 	for _, step := range path {
 		switch in := old.(type) {
 		case map[string]any:

@@ -174,29 +174,28 @@ func (p *part) recordCall(to *history.Recorder, at time.Time) {
 // pathOf returns the path in the address of a file.
 func pathOf(uri jsontext.Raw) string { return jsontext.String(jsontext.Get(uri, "path")) }
 
-// text returns the texts in a JSON value, each on lines of its own. A string is a text. An array has the texts in its
-// elements. An object, such as a message or the result of a tool, has the texts in its members "value", "text",
-// "content", "node" and "children".
+// text returns the texts in a JSON value, each on lines of its own. A string is a text, an array has the texts in its
+// elements, and an object has the texts in its members "value", "text", "content", "node" and "children".
 func text(value jsontext.Raw) []byte {
-	const most = 64 // levels
-	return history.Join(texts(value, most))
+	const maxLevels = 64
+	return history.Join(texts(value, maxLevels))
 }
 
-// texts returns the texts in a value as [text] does, each by itself, from up to most levels of arrays and objects.
-func texts(value jsontext.Raw, most int) (all [][]byte) {
+// texts returns the texts that [text] joins. It looks only into the given number of levels of arrays and objects.
+func texts(value jsontext.Raw, levels int) (all [][]byte) {
 	if quoted, ok := jsontext.Unquote(value); ok {
 		return [][]byte{jsontext.Unescape(quoted)}
 	}
-	if most == 0 {
+	if levels == 0 {
 		return nil
 	}
 	for element := range jsontext.Elements(value) {
-		all = append(all, texts(element, most-1)...)
+		all = append(all, texts(element, levels-1)...)
 	}
 	for m := range jsontext.Members(value) {
 		switch string(m.Key) {
 		case "value", "text", "content", "node", "children":
-			all = append(all, texts(m.Value, most-1)...)
+			all = append(all, texts(m.Value, levels-1)...)
 		}
 	}
 	return all

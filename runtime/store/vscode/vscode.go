@@ -73,12 +73,12 @@ type entry struct {
 	isLog bool   // the file is a log of changes
 }
 
-// entries returns the files of the project's chats, and problems for the directories that cannot be read. A chat of a
-// project is workspaceStorage/HASH/chatSessions/ID.jsonl or, of an older version, ID.json. workspace.json in the
-// directory HASH names the project. Chats without a project are in globalStorage/emptyWindowChatSessions.
+// entries returns the files of the project's chats, and problems for the directories that cannot be read. The files are
+// workspaceStorage/HASH/chatSessions/ID.jsonl or ID.json, and HASH/workspace.json has the directory of their project.
+// Chats without a project are in globalStorage/emptyWindowChatSessions.
 func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Problem) {
 	projects := map[string]string{}  // the directories of projects, by workspaceStorage/HASH
-	enter := func(dir string) bool { // reports whether files in a directory are looked at
+	enter := func(dir string) bool { // whether the files in a directory are looked at
 		if isHash := path.Dir(dir) == workspacesDir; !isHash {
 			return path.Base(dir) == chatsDir
 		}
@@ -96,8 +96,7 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 		session, extension, _ := strings.Cut(name, ".")
 		isChat := parent == emptyDir+"/" || strings.HasSuffix(parent, "/"+chatsDir+"/")
 		if isChat && (extension == "json" || extension == "jsonl") && history.IsName(session) {
-			hash := path.Dir(path.Dir(file)) // workspaceStorage/HASH
-			e := &entry{dir: projects[hash], isLog: extension == "jsonl"}
+			e := &entry{dir: projects[path.Dir(path.Dir(file))], isLog: extension == "jsonl"} // of workspaceStorage/HASH
 			e.File, e.ID = file, IDs().ID(session, "")
 			all = append(all, e)
 		}
@@ -105,11 +104,11 @@ func (s *Store) entries(root *history.Root) (all []*entry, problems []store.Prob
 	return all, problems
 }
 
-// List implements [store.Store]. A chat can be in several files: a log counts before an object, and the chat
-// of a project before that of an empty window, which it is a copy of.
+// List implements [store.Store]. If a chat is in several files, it lists the chat of a project rather than the original
+// in an empty window, and then a log rather than an object.
 func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, error) {
-	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int {
-		return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(b.isLog, a.isLog))
+	return history.ListFiles(ctx, &s.Store, scope, s.entries, func(a, b *entry) int { // the first file counts
+		return cmp.Or(history.CompareBool(a.dir == "", b.dir == ""), history.CompareBool(!a.isLog, !b.isLog)) // false is first
 	}, nil)
 }
 

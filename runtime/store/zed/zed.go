@@ -35,8 +35,7 @@ func Open(o store.Options) (*messagedb.Store, bool) {
 	return &messagedb.Store{Store: base, Databases: databases, Queries: messagedb.Tables(queries), Record: record}, ok
 }
 
-// Homes returns the data directory of Zed. On Linux, and on Windows without LOCALAPPDATA, it returns the directory of
-// Zed, and then that of Zed in Flatpak. An element is "" if the environment does not name the directory.
+// Homes returns the data directory of Zed and, on Linux, that of Zed in Flatpak. An unknown directory is "".
 func Homes(getenv func(string) string) []string {
 	switch local := getenv("LOCALAPPDATA"); {
 	case runtime.GOOS == "windows" && local != "":
@@ -44,7 +43,8 @@ func Homes(getenv func(string) string) []string {
 	case runtime.GOOS == "darwin":
 		return []string{history.InHome(getenv, "Library", "Application Support", "Zed")}
 	}
-	return []string{history.InData(getenv, "zed"), history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed")}
+	flatpak := history.InHome(getenv, ".var", "app", "dev.zed.Zed", "data", "zed")
+	return []string{history.InData(getenv, "zed"), flatpak} // also on Windows without LOCALAPPDATA
 }
 
 // IDs returns the form of ids: the id of a thread, which is a uuid in all versions known.

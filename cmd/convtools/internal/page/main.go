@@ -46,7 +46,7 @@ func main() {
 
 type options struct{ pictures, home, project, only string }
 
-// run prepares what the steps need, and runs them.
+// run prepares what the steps need, and runs them. With -home, it only takes pictures of that home.
 func run(ctx context.Context, o options) (err error) {
 	dir, err := os.MkdirTemp("", "convtools-page-")
 	if err != nil {

@@ -20,11 +20,12 @@ import (
 // step is one proof, over a home of its own.
 type step struct {
 	name string
-	fill func(*lab) error                    // writes histories into the home
-	run  func(*lab) (note string, err error) // the note is printed after the name
+	fill func(*lab) error
+	run  func(*lab) (note string, err error)
 }
 
-// steps returns the proofs in the order in which they run. The note of pictures is the directory of the pictures.
+// steps returns the proofs in the order in which they run: the name, the function that fills the home, and the function
+// that runs the proof and returns a note to print. The note of pictures is the directory of the pictures.
 func steps() []step {
 	return []step{
 		{"pictures", fillSample, func(l *lab) (string, error) { return l.pictures, pictures(l) }},
@@ -214,7 +215,8 @@ func days(l *lab) (string, error) {
 // longRequests is the number of requests of a long conversation, which has twice as many events.
 const longRequests = 5000
 
-// long reads the first 1,100 events of a conversation of 10,000, of which the tab keeps few, and goes to single events.
+// long scrolls through 1,100 of the 10,000 events of a conversation, and then goes to single events. The tab keeps at most
+// 500 events, and shows the single event less than 300 pixels below the top. The note has the time of the slowest frame.
 func long(l *lab) (string, error) {
 	const path = "/c/claude-" + longSession
 	err := errors.Join(l.open(path), l.do(chromedp.Evaluate[chromedp.Void](`
@@ -232,7 +234,8 @@ func long(l *lab) (string, error) {
 		err = errors.Join(err, fmt.Errorf("the tab keeps %d events", kept))
 	}
 	slowest, err2 := ask[float64](l, `slowest`)
-	return fmt.Sprintf("%d of 10,000 events are kept; at most %.0f ms between two frames", kept, slowest), errors.Join(err, err1, err2,
+	note := fmt.Sprintf("%d of 10,000 events are kept; at most %.0f ms between two frames", kept, slowest)
+	return note, errors.Join(err, err1, err2,
 		l.do(chromedp.Evaluate[chromedp.Void](`location.hash = "#event-7"`)),
 		l.until(`location.search === "?event=7" && document.getElementById("event-7").getBoundingClientRect().top < 300`),
 		l.open(path+"?event=9950#event-9950"),

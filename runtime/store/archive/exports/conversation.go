@@ -73,7 +73,7 @@ type node struct {
 	ordered  bool
 }
 
-// nodes returns the nodes of a conversation. The error says that what should have the nodes has another form.
+// nodes returns the nodes of a conversation. The error says that the member for the nodes is no object, or no array.
 func (h *header) nodes(kind string) ([]*node, error) {
 	switch kind {
 	case ChatGPT:

@@ -115,9 +115,8 @@ func resolved(text []byte, references []reference) []byte {
 	})
 }
 
-// chatGPTKind returns the kind and the name of a message of a ChatGPT export. The name is the tool for a call and for
-// the result of a call, the role if it is unknown, and otherwise "". Hidden messages with the role "user", such as
-// custom instructions, are system messages: ChatGPT adds them.
+// chatGPTKind returns the kind and the name of a message. The name is the tool of a call or a result, the role if it is
+// unknown, or "". Hidden messages with the role "user", such as custom instructions, are system messages.
 func chatGPTKind(role, author, recipient, contentType string, hidden bool) (kind transcript.Kind, name string) {
 	isContext := contentType == "user_editable_context" || contentType == "model_editable_context"
 	switch {
@@ -164,8 +163,7 @@ func claude(raw jsontext.Raw) (all messages) {
 	return all
 }
 
-// addBlock adds a message for a block of a recorded message's content. A block with a text becomes a message of the
-// given kind and name; thoughts, calls and results of calls become messages of their own kinds.
+// addBlock adds a message for a block. kind and name are for a text; other blocks have kinds and names of their own.
 func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name string) {
 	switch b, _ := jsontext.Parse[anthropic.Block](raw); b.Type {
 	case "text":
@@ -184,16 +182,14 @@ func (all *messages) addBlock(raw jsontext.Raw, kind transcript.Kind, name strin
 	}
 }
 
-// textsOf returns the texts in a JSON value, each on lines of its own. Texts that are members of objects are returned
-// only if they have one of the keys below. Arrays and objects are searched under any key.
+// textsOf returns the texts in a JSON value, each on lines of its own. A text in an object needs one of the keys below.
 func textsOf(raw []byte) []byte {
 	return chatgptcontent.AppendTexts(nil, raw, func(key string, isText bool) bool {
 		switch key {
 		case "text", "content", "thinking", "reasoning", "title", "url":
 			return true
 		}
-		isSearched := !isText // an array or an object; other values have no texts
-		return isSearched
+		return !isText // arrays and objects can have texts in them, whatever their keys
 	})
 }
 

@@ -42,9 +42,8 @@ func newValues(in io.Reader, most int64) *values {
 	return v
 }
 
-// next reads the next value into value, sets number and offset, and returns true. At the end it returns false: err is
-// then io.EOF after the last value, or else the reason why the rest of the document cannot be read, and offset is the
-// place in the document where reading ended.
+// next reads the next value, its number and its offset, and returns true. At the end it returns false: then err is
+// io.EOF or the reason why the rest cannot be read, and offset is the place in the document where reading ended.
 func (v *values) next() bool {
 	if v.err != nil {
 		return false
@@ -70,7 +69,6 @@ func (v *values) next() bool {
 		v.err = errors.New("it is not JSON from here on")
 	case v.err == io.ErrUnexpectedEOF || isAfterLastElement && v.err == io.EOF: // in a value, or before the bracket
 		v.err = errors.New("it ends in the middle: the file is not complete")
-	default: // err stays: io.EOF after the last of JSON lines, or the error of reading the file
 	}
 	return v.err == nil
 }

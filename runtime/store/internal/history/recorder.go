@@ -132,6 +132,9 @@ func (r *Recorder) Add(e transcript.Event) {
 	r.AddNumbered(e)
 }
 
+// NeedsRequest reports whether no request has been added yet.
+func (r *Recorder) NeedsRequest() bool { return r.Request == "" }
+
 // AddText adds an event with a text.
 func (r *Recorder) AddText(kind transcript.Kind, at time.Time, text []byte) {
 	r.Add(transcript.Event{Kind: kind, Time: at, Text: text})
@@ -174,7 +177,7 @@ func (r *Recorder) AddNumbered(e transcript.Event) {
 }
 
 // End returns the totals and the error for the caller of [store.Record.Read]. err is the error with which reading the
-// conversation ended. End adds the number of events before the damage to a [*store.DamageError], and the id to another
+// conversation ended. End adds the number of events before the damage to a [*store.DamageError], and the id to any other
 // error. After an error, the totals count no events: their field Uncounted has the reason.
 func (r *Recorder) End(id transcript.ID, err error) (store.Totals, error) {
 	if err == nil || r.Stopped { // the reader had enough events: an error of the rest does not matter

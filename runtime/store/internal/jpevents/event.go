@@ -88,8 +88,8 @@ func (e *Event) Time() time.Time {
 	return t
 }
 
-// Printed returns an event that a command line printed, which has no base64. It does not copy the scanned data. A value
-// other than a text, such as the arguments of a call, becomes the Arguments of the event.
+// Printed returns the event without decoding base64, for events that the conversation command line printed. A recorded
+// value that is no text, such as the arguments of a call, becomes the Arguments. The result refers to the scanned data.
 func (e *Event) Printed() transcript.Event {
 	p := transcript.Event{Index: e.Index, Turn: e.Turn, Kind: e.Kind, Time: e.Time(), Name: e.Name, CallID: e.ID, Failed: e.IsError}
 	if text, ok := jsontext.Unquote(e.textValue); ok {

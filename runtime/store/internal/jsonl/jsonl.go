@@ -70,23 +70,23 @@ func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool,
 	return peek(ctx, file, size, PeekSize, wanted, see)
 }
 
-// peek calls see for lines of the first size bytes of a file: for the lines in the first least bytes, and for more lines as
-// long as wanted returns true, and then for the other lines in the last least bytes. It reports whether see got all lines.
-func peek(ctx context.Context, file io.ReaderAt, size int64, least int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
+// peek calls see for lines of a file with size bytes: for the lines in the first n bytes, and for more lines as long as
+// wanted returns true, and then for the other lines in the last n bytes. It reports whether see got all lines.
+func peek(ctx context.Context, file io.ReaderAt, size int64, n int, wanted func() bool, see func(line []byte)) (whole bool, err error) {
 	seen := int64(0) // the offset after the lines that see got
 	whole = true     // until a line is not wanted
-	err = each(ctx, file, 0, size, least, MaxLine, func(line []byte, _, next int64) bool {
+	err = each(ctx, file, 0, size, n, MaxLine, func(line []byte, _, next int64) bool {
 		seen = next
 		see(line)
-		whole = next < int64(least) || wanted()
+		whole = next < int64(n) || wanted()
 		return whole
 	})
 	if whole || err != nil {
 		return whole, err
 	}
-	tail := max(seen, size-int64(least)) // the offset at which reading goes on
+	tail := max(seen, size-int64(n)) // the offset at which reading goes on
 	whole = tail == seen
-	err = each(ctx, file, tail, size, least, MaxLine, func(line []byte, offset, _ int64) bool {
+	err = each(ctx, file, tail, size, n, MaxLine, func(line []byte, offset, _ int64) bool {
 		if offset > tail || whole { // otherwise the line may have begun before tail
 			see(line)
 		}

@@ -63,8 +63,8 @@ func takeSnapshot(path string) (*snapshot, error) {
 
 // takePart returns the state of the file with a suffix beside a database, or of the database itself.
 func takePart(dir *os.Root, name, suffix string) (p part, err error) {
-	// The head has the change counter of a database, the salt of a log, or the random number of a journal: they show changes.
-	const headSize = 28
+	// A change shows in the head: in the change counter of a database, the salt of a log, or the random number of a journal.
+	const headSize = 28 // bytes, up to the end of the change counter
 	f, info, err := safefile.OpenIn(dir, name+suffix)
 	if err != nil {
 		return p, err
@@ -111,7 +111,7 @@ func (s *snapshot) areCopiesWhole(later *snapshot) bool {
 	before, after := s.hot(), later.hot() // the log or the journal
 	isSameFile := after != nil && before.suffix == after.suffix && os.SameFile(before.info, after.info)
 	isGoingOn := isSameFile && before.head == after.head && os.SameFile(s.database, later.database) // the owner began no file anew
-	// A log has all changes of the database, so that the database may have changed. A journal has only the former content.
+	// With a log, the database may have changed: the log has these changes too. With a journal, it must not have changed.
 	return isGoingOn && (before.suffix == logSuffix || isSame(s.database, later.database))
 }
 

@@ -2,6 +2,7 @@ package jptest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -102,10 +103,7 @@ func (c *Conversation) Event(kind string, members ...any) *Conversation {
 
 // add adds an event at the first of times, or else eventStep after the event before. The members are keys and values in turn.
 func (c *Conversation) add(times []time.Time, kind string, members ...any) *Conversation {
-	at := c.clock.Add(eventStep)
-	if len(times) > 0 {
-		at = times[0]
-	}
+	at := cmp.Or(append(times, c.clock.Add(eventStep))...)
 	members = append([]any{"timestamp", Timestamp(at), "type", kind}, members...)
 	var object []byte
 	for member := range slices.Chunk(members, 2) { // a key and its value
