@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Source answers queries about recorded conversations. It is safe for concurrent use. A query stops when its context is
-// done.
+// Source answers queries about recorded conversations. It is safe for concurrent use. A query stops with its context.
 type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (*Results, error)
@@ -122,8 +121,7 @@ type ReadQuery struct {
 	// Turns returns the first and the last turn to read, given the number of turns; none if the last is before the
 	// first. A turn that does not exist is a [*RangeError]. Nil selects all turns.
 	Turns func(of int) (first, last int)
-	// Events, if not zero, selects numbered events in place of Turns. If the first does not exist, the error is a
-	// [*RangeError].
+	// Events, if not zero, selects numbered events in place of Turns. If the first is missing, [*RangeError] says so.
 	Events EventRange
 	// Kinds reports whether events of a kind are wanted; nil selects all kinds.
 	Kinds func(transcript.Kind) bool

@@ -16,8 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
-// Root is the open directory of a store, with the cached metadata of its files. Names in it have slashes. It is closed
-// after use.
+// Root is the open directory of a store, with the cached metadata of its files. Names in it have slashes.
 type Root struct {
 	*filecache.Cache
 	path string
