@@ -74,8 +74,7 @@ func (d *draft) declaration(name string) string {
 	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", name, command, remark)
 }
 
-// text returns the text of the spec. line is the name of its command line in tools.toml, and short the name of the tool
-// without its family.
+// text returns the text of the spec. line names its command line in tools.toml, and short its tool without the family.
 func (d *draft) text(line, short string) string {
 	if d.handler {
 		return fmt.Sprintf(handlerDraft, d.tool)

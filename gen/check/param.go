@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// maxDepth is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
-// them badly.
+// maxDepth is the maximum depth of nested values below a parameter. Models fill, and clients show, deeper ones badly.
 const maxDepth = 4
 
 // params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go
@@ -319,8 +318,7 @@ func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	return out
 }
 
-// maxExact is the greatest integer that every JSON reader keeps exactly. Readers that use floating point lose digits
-// above it.
+// maxExact is the greatest integer that every JSON reader keeps exactly: above it, floating point loses digits.
 const maxExact = 1<<53 - 1
 
 // bound reports a bound that no value of the given type can have: a negative size, an infinity, a fraction for an

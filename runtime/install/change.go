@@ -17,8 +17,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Change is a planned change to configuration files. If Files is empty nothing changes: the configuration is as it
-// should be, or Notes has the reason.
+// Change is a planned change to configuration files. Without Files nothing changes: Notes may have the reason.
 type Change struct {
 	Host  string
 	Scope Scope
@@ -61,16 +60,6 @@ func (c *Change) add(s snapshot, contents []byte, entry string) {
 
 func (c *Change) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
-}
-
-// backupDir returns the folder for copies of files, in the user's own state: copies beside the files would end up in
-// version control. The error is that the home directory is not known.
-func backupDir(o Options) (string, error) {
-	dir, err := expand("{state}/"+o.Name+"/install", o)
-	if err != nil {
-		return "", fmt.Errorf("finding the folder for a copy of the file: %w", err)
-	}
-	return dir, nil
 }
 
 // backupPath returns the path of the copy of a file in the folder dir. The name of the copy depends on the path and the

@@ -1,5 +1,4 @@
-// Package session is the core of the conv.* tools: a state machine that decides what happens in a session of several
-// conversations. At most one of them works at a time.
+// Package session is the core of the conv.* tools: a state machine for several conversations; one works at a time.
 //
 // [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a
 // step are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply]
@@ -69,8 +68,7 @@ type decision struct {
 	events []Event
 }
 
-// emit adds an event about a conversation, or about the session if conversation is "". It sets the ids of the logical
-// turn and of the task that the conversation has.
+// emit adds an event about a conversation, or the session if conversation is "", with the ids of its turn and task.
 func (d *decision) emit(conversation string, e Event) {
 	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {

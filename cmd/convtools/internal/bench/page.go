@@ -212,8 +212,7 @@ func fetch(client *http.Client, address string) (f fetched, err error) {
 // longID is the id of the long conversation.
 const longID = "00000000-0000-4000-8000-00000000ffff"
 
-// writeLong writes the long conversation. Every tenth event is a request; an answer and four calls with their results
-// follow it.
+// writeLong writes the long conversation. Every tenth event is a request; an answer and four calls with results follow.
 func writeLong(home claudehome.Home) error {
 	return home.Write(longID, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
 		for i := range longEvents / 2 {
