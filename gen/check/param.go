@@ -161,14 +161,13 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	case len(s.Variants) < 2 && s.At.Sound():
 		c.reportf(s.Key.At, "CT032", "add another, or make it an object with members", "there is nothing to tell apart: the object needs two variants")
 	}
-	names := map[string]string{"": ""} // by Go name: the variant; with "", its type would have the name of the object's type
+	names := map[string]string{} // by Go name: the variant
 	for i := range s.Variants {
 		v := &s.Variants[i]
 		variant := ir.Variant{Value: v.Name, GoName: ir.GoName(v.Name), Summary: c.summary(v.Summary, parameterSummary)}
 		if !isSnake(v.Name, longestOther) {
 			c.reportName(v.At, "CT005", nameHint(v.Name, longestOther), "%q is not a name for a variant", v.Name)
-		}
-		if before, taken := names[variant.GoName]; taken {
+		} else if before, taken := names[variant.GoName]; taken {
 			c.reportName(v.At, "CT026", "rename one of them", "%s and %s have the same Go name %s", before, v.Name, variant.GoName)
 		}
 		names[variant.GoName] = v.Name

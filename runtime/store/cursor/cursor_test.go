@@ -15,6 +15,7 @@ import (
 	"github.com/convtools/convtools/runtime/store/internal/messagedb"
 	"github.com/convtools/convtools/runtime/store/internal/storetest"
 	"github.com/convtools/convtools/runtime/store/project"
+	"github.com/convtools/convtools/runtime/transcript"
 )
 
 const (
@@ -159,6 +160,20 @@ func TestBubbles(t *testing.T) {
 `
 	if diff := cmp.Diff(want, storetest.Said(t, storetest.Only(t, l.open(t, true)))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A message is one record: it is counted once, also if its JSON ends before its type.
+func TestSkipped(t *testing.T) {
+	t.Parallel()
+	damaged := func(id string) []any {
+		return []any{"UPDATE cursorDiskKV SET value = '{\"text\":\"Hi\",' WHERE key = 'bubbleId:" + first + ":" + id + "'"}
+	}
+	l := newLab(t, composer(first, "Stations", nil, user("Hi"), object{"type": 3}, user("Bye")), [][]any{damaged("a")})
+	c := storetest.Only(t, l.open(t, true))
+	totals, err := c.Read(t.Context(), func(*transcript.Event) bool { return true })
+	if err != nil || totals.Skipped != 2 || totals.Events != 1 {
+		t.Errorf("%d skipped, %d events, %v; want 2, 1", totals.Skipped, totals.Events, err)
 	}
 }
 

@@ -44,11 +44,12 @@ func (b *bubble) at() time.Time {
 
 // recordBubble adds the events of a message of the editor to a recorder; of damaged JSON, what is before the damage.
 func recordBubble(to *history.Recorder, m *messagedb.Message) {
+	const user, assistant = 1, 2
 	var b bubble
-	if isWhole := jsontext.Decode(m.Data, &b); !isWhole {
+	isWhole := jsontext.Decode(m.Data, &b)
+	if isKnown := b.Type == user || b.Type == assistant; !isWhole || !isKnown {
 		to.Totals.Skipped++
 	}
-	const user, assistant = 1, 2
 	switch at := b.at(); b.Type {
 	case user:
 		hasImages := len(b.Images) > 0 && !jsontext.IsEmpty(b.Images)
@@ -61,8 +62,6 @@ func recordBubble(to *history.Recorder, m *messagedb.Message) {
 		if b.Tool.Name != "" {
 			b.recordCall(to, at)
 		}
-	default:
-		to.Totals.Skipped++
 	}
 }
 
