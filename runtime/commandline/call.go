@@ -60,7 +60,7 @@ const maxRecordBytes = 1 << 20
 func newAnswer(t *Tool) *answer {
 	a := &answer{tool: t, page: page{tool: t}, printed: clippedText{HeadTail: process.HeadTail{Limit: 8 * maxComplaint}}}
 	if t.Output.Form == Text {
-		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: t.onlyReads()} // a program that only reads stops at mostText
+		a.text = &clippedText{HeadTail: process.HeadTail{Limit: 8 * t.MaxChars}, stops: t.onlyReads()} // stops at mostText
 		return a
 	}
 	output, input := io.Pipe()

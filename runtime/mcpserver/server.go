@@ -92,8 +92,8 @@ func New(cfg Config) *Server {
 				Resources:   &mcp.ResourceCapabilities{ListChanged: change},
 				Completions: &mcp.CompletionCapabilities{},
 			},
-			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // for lists that the SDK makes: they do not change
-				c.CacheScope, c.TTLMs = private, listTTL
+			SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { // of lists that the SDK makes
+				c.CacheScope, c.TTLMs = private, listTTL // these lists do not change
 			},
 		})
 	addTools := func(tools []contract.Tool) {

@@ -10,7 +10,8 @@ import (
 // UTC, or RFC 3339. The fraction is optional; digits beyond nanoseconds are dropped. The result is in UTC, in the years
 // 0 to 9999, which RFC 3339 can write.
 func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
-	const seconds, most, day = len("2006-01-02 15:04:05"), 64, 24 * 60 * 60
+	const most, day = 64, 24 * 60 * 60         // characters of a timestamp, and seconds of a day
+	const seconds = len("2006-01-02 15:04:05") // the fraction and the zone follow them
 	bad := func() (time.Time, error) {
 		return time.Time{}, fmt.Errorf("invalid timestamp %.*q: expected YYYY-MM-DD HH:MM:SS.f in UTC, or RFC 3339", most, string(s[:min(len(s), most)]))
 	}
@@ -20,9 +21,9 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	var buffer [most + 1]byte // one more for the zone
 	b := append(buffer[:0], s...)
 	b[10] = 'T'
-	if zone := string(b[seconds:]); strings.HasSuffix(zone, "z") {
+	if rest := string(b[seconds:]); strings.HasSuffix(rest, "z") {
 		b[len(b)-1] = 'Z'
-	} else if !strings.ContainsAny(zone, "Z+-") {
+	} else if !strings.ContainsAny(rest, "Z+-") {
 		b = append(b, 'Z')
 	}
 	var leap time.Duration // the part of a leap second, which time.Parse does not accept
@@ -35,7 +36,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 		return bad()
 	}
 	t = t.Add(leap)
-	if isOutOfRange := InRange(t).IsZero(); isOutOfRange {
+	if InRange(t).IsZero() { // the year is outside the range
 		return bad()
 	}
 	return t.UTC(), nil

@@ -50,8 +50,8 @@ const (
 
 // lower returns eight bytes of ASCII in lower case.
 func lower(word uint64) uint64 {
-	fromA, afterZ := word+(0x80-'A')*ones, word+(0x80-'Z'-1)*ones // the highest bit of a byte is set from 'A' on, or after 'Z'
-	return word | ((fromA^afterZ)&high)>>2                        // sets the bit 0x80>>2, which makes 'a' of 'A', from 'A' to 'Z'
+	fromA, afterZ := word+(0x80-'A')*ones, word+(0x80-'Z'-1)*ones // highest bit of a byte: set from 'A' on, or after 'Z'
+	return word | ((fromA^afterZ)&high)>>2                        // sets 0x80>>2, which makes 'a' of 'A', from 'A' to 'Z'
 }
 
 // isCaselessByte reports whether a byte is not ASCII and never begins a rune with case: it is inside of a rune, or begins

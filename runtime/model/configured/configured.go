@@ -182,7 +182,7 @@ func Choose(c *config.Config, name string) (Model, error) {
 	if usersChoice != "" {
 		return chosen, c.Wrong("model." + chosen.Name)
 	}
-	return chosen, chosen.CheckTrust() // asks for no trust in a model of the user's file
+	return chosen, chosen.CheckTrust() // also reports a wrong table; a model of the user's file needs no trust
 }
 
 // CheckTrust returns an error if the table is wrong, or if the model needs trust and the user does not trust its project.

@@ -82,7 +82,8 @@ func (p *Project) Prepare(ctx context.Context, c *session.Conversation, call mod
 		return p.decodeCall(SettingsOf(c.Context), call.Name, []byte(call.Arguments)).request
 	}
 	_, isOfServer := p.serverTool(ctx, c, call.Name)
-	if _, _, err := p.registry.Lookup(call.Name); err == nil || isOfServer { // err is nil if another family has the tool
+	_, _, notOfFamily := p.registry.Lookup(call.Name) // an error if no family has the tool
+	if isOfServer || notOfFamily == nil {
 		return session.Request{}
 	}
 	return session.Request{Refused: &session.Refusal{Code: session.CodeUnavailable, Reason: "this conversation has no tool " + text.Quote(call.Name)}}

@@ -122,7 +122,7 @@ func record(to *history.Recorder, m *message, parts []part) {
 			recordAnswer(to, m, p)
 		}
 	}
-	to.AddPrompt(history.Moment(m.created), prompt)
+	to.AddPrompt(history.Moment(m.created), prompt) // adds nothing without a prompt, as in an answer
 }
 
 // isKnown reports whether versions up to 1.18 write parts of this type.

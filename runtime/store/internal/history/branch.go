@@ -24,7 +24,7 @@ func (b *Branch[R]) Add(id, parent string, record R) {
 			b.places = map[string]int{}
 		}
 		b.places[id] = place
-		if parentPlace, known := b.places[parent]; known && parentPlace != place {
+		if parentPlace, known := b.places[parent]; known && parentPlace != place { // place: the record names itself
 			before = parentPlace
 		} else if parent == "" {
 			before = -1
