@@ -11,7 +11,8 @@
 // project's as a whole, so that no project can send a key of the user's elsewhere; a project can lower a limit of the
 // user's, but not raise it; it names directories inside of itself; [File.Trusted] decides what else it may do.
 //
-// The package checks names, types and places, not meanings. It runs nothing, and writes only in [AddDirectory].
+// The package checks names, types and places; the packages that use a value check its meaning. It runs nothing, and
+// writes nothing except in [AddDirectory].
 package config
 
 import (

@@ -121,7 +121,8 @@ type ReadQuery struct {
 	// Turns returns the first and the last turn to read, given the number of turns; none if the last is before the
 	// first. A turn that does not exist is a [*RangeError]. Nil selects all turns.
 	Turns func(of int) (first, last int)
-	// Events, if not zero, selects numbered events in place of Turns. If the first is missing, [*RangeError] says so.
+	// Events, if not zero, selects numbered events in place of Turns. If the first does not exist, the error is a
+	// [*RangeError].
 	Events EventRange
 	// Kinds reports whether events of a kind are wanted; nil selects all kinds.
 	Kinds func(transcript.Kind) bool

@@ -17,7 +17,8 @@ import (
 	"github.com/convtools/convtools/runtime/base/safefile"
 )
 
-// Change is a planned change to configuration files. Without Files nothing changes: Notes may have the reason.
+// Change is a planned change to configuration files. If Files is empty nothing changes: the configuration is as it
+// should be, or Notes has the reason.
 type Change struct {
 	Host  string
 	Scope Scope

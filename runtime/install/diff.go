@@ -9,7 +9,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// longLine is the length in bytes of the longest shown lines: a file in one line often has secrets of other programs.
+// longLine is the length in bytes of the longest lines that are shown. A file that a program has written is often one
+// line, with secrets of other programs.
 const longLine = 80
 
 // Diff returns the change as a unified diff with Unix line ends, for people to read. If a file has long lines, its part

@@ -39,7 +39,8 @@ import (
 type Options struct {
 	Getenv   func(string) string // finds the user's configuration; if nil, only the workspace's configuration is read
 	Patterns []string            // TOPIC/GLOB values that are added to the learned patterns of topics
-	// Injected is set if the host has [Base.Section] in its system prompt: learned subjects are not offered again.
+	// Injected is set if the host has [Base.Section] in its system prompt. Learned subjects are then not offered again;
+	// otherwise they are offered first.
 	Injected bool
 }
 

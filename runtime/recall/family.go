@@ -107,7 +107,8 @@ func (f *family) library(dir string) (*conversations.Library, error) {
 	return conversations.Open(f.options(dir))
 }
 
-// options returns the options to open the conversations of a directory's project, or of the external command line.
+// options returns the options to open the conversations of a directory's project, from the external command line if
+// there is one.
 func (f *family) options(dir string) conversations.Options {
 	// Alone, conversation_search takes the place of a server that reads the newest database of the project.
 	isAlone := slices.Equal(f.host.Only, []string{conversation.SearchTool().Name})

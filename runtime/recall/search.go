@@ -83,7 +83,8 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	return s, s.asking.search(ctx, t, setShown) // sets s.found, and then calls setShown
 }
 
-// setText sets Text, Cut and Chars. The text is the passage that answers a question, or the first most characters.
+// setText sets Text, Cut and Chars of a message. The text is the passage that answers a question, or else the first most
+// characters of the event.
 func (m *message) setText(found *conversations.Results, most int) error {
 	if p := m.Passage; p != nil {
 		passage := strings.TrimFunc(p.Text, text.IsSpace)

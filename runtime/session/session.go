@@ -1,4 +1,5 @@
-// Package session is the core of the conv.* tools: a state machine for several conversations; one works at a time.
+// Package session is the core of the conv.* tools: a state machine that decides what happens in a session of several
+// conversations. At most one of them works at a time.
 //
 // [Step] takes a [State] and an [Input], and returns the next state and the [Event]s that lead to it. The events of a
 // step are one record of a log, which the host syncs before it begins the [Work] of the new state. [State.Apply]

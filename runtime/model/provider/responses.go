@@ -7,7 +7,8 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// responsesBody returns a request of OpenAI's Responses API, with the whole history: the server keeps nothing.
+// responsesBody returns a request of OpenAI's Responses API. The server keeps nothing: each request has the whole
+// history, with encrypted reasoning.
 func responsesBody(r request) fields {
 	body := fields{"model": r.model, "input": responsesInput(r), "stream": true, "store": false}
 	body["include"] = []string{"reasoning.encrypted_content"}

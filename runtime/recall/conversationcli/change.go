@@ -267,7 +267,8 @@ conversation is shown again, and a fork no longer has a parent.`,
 		c.labelling(add, true), c.labelling(remove, false))
 }
 
-// labelling completes a command that adds the labels in its arguments or, without isAdding, removes them.
+// labelling completes a command that adds the labels in its arguments to conversations, or removes these labels from
+// them if isAdding is false.
 func (c *commands) labelling(cmd *cobra.Command, isAdding bool) *cobra.Command {
 	ids := cmd.Flags().StringSliceP("id", "i", nil, "the conversation with this `ID`, or . for the active one; repeatable")
 	complete(cmd, "id", c.completeIDs)

@@ -1,4 +1,5 @@
-// Package engine runs sessions: it asks models, runs tools, keeps the log, and continues a session whose process ended.
+// Package engine runs sessions: it carries out what package session decides. It asks models, runs tools, keeps the log,
+// and continues a session whose process ended.
 //
 // One goroutine owns a session. The events of a step are in the log, and the observer has seen them, before the work
 // that follows begins. One model or tool works at a time, on a goroutine of its own.

@@ -82,7 +82,8 @@ func GC(dir string, before time.Time, dry bool) (removed []Info, kept []error, e
 	return removed, kept, err
 }
 
-// removeFinished removes the log of a session, or with dry only checks it: it must be finished, whole and not in use.
+// removeFinished removes the log of a session. It is an error if the session has not finished, is in use or cannot be
+// read. If dry is true, removeFinished only checks that.
 func removeFinished(dir, id string, dry bool) error {
 	unlock, err := lock(dir, id, lockTime)
 	if err != nil {

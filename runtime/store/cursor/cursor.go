@@ -45,7 +45,8 @@ const (
 	maxAbout                           = 1 << 20
 )
 
-// Open returns the store of the editor's database in the home, or else that of cursor-agent; false if it has neither.
+// Open returns the store of the editor if the home has its database, or else the store of cursor-agent. It returns
+// false if the home has neither.
 func Open(o store.Options) (*messagedb.Store, bool) {
 	base, _ := history.Open(o, Name, Homes(o.Env())[0], "", IDs())
 	s := &messagedb.Store{Store: base, Queries: messagedb.Tables(editorQueries), Record: recordBubble}

@@ -48,7 +48,8 @@ func (e *entry) Peek(ctx context.Context, _ *history.Root, f *os.File, size int6
 	return m.Dir, err
 }
 
-// readObject returns the record in a file with one object; of one that is cut, only the messages before its end.
+// readObject returns the record in a file with one object. If the object is cut, the record has only the messages
+// before the end of the file.
 func readObject(f io.ReaderAt, size int64) (r record, cut bool, err error) {
 	data := make([]byte, min(size, jsonl.MaxLine))
 	n, err := f.ReadAt(data, 0)

@@ -80,7 +80,8 @@ func (w *worker) read(ctx context.Context, into any, args ...string) error {
 	return json.Unmarshal(printed, into)
 }
 
-// maxRecorded is the maximum length, in bytes, of a string in a kept history: a longer one is a text of the vendor.
+// maxRecorded is the maximum length of a quoted string in a kept history, in bytes. A longer one is a text of the
+// program's vendor, which is not kept.
 const maxRecorded = 300
 
 // keep copies the JSON files of the history, or the rows of its database, into the directory of -keep, if there is one.

@@ -16,7 +16,8 @@ import (
 	"github.com/convtools/convtools/runtime/store/jsontext"
 )
 
-// Root is the open directory of a store, with the cached metadata of its files. Names in it have slashes.
+// Root is the open directory of a store, with the cached metadata of its files. Names in it have slashes. It is closed
+// after use.
 type Root struct {
 	*filecache.Cache
 	path string

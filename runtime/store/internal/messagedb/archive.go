@@ -15,7 +15,8 @@ func IsURL(name string) bool {
 	return ok && (scheme == "postgres" || scheme == "postgresql")
 }
 
-// IDs returns the form of an archive's ids: a prefix and a conversation's key, or its hash if no id can have the key.
+// IDs returns the form of the ids of an archive: a prefix and the key of a conversation, or the hash of a key that
+// cannot be part of an id.
 func IDs(prefix string) *history.IDs {
 	return &history.IDs{Prefix: prefix, Session: isKey, Example: prefix + "c1"}
 }

@@ -28,7 +28,8 @@ import (
 // Store is the conversations in databases. It implements [store.Store]. Without a project it has all of them.
 type Store struct {
 	history.Store
-	// Databases returns the databases, and problems. A conversation in several of them is read from the first.
+	// Databases returns the databases, and the problems of finding them. A conversation in several databases
+	// is read from the first.
 	Databases func() ([]Database, []store.Problem)
 	// Queries returns the queries of an open database.
 	Queries func(context.Context, *sqlitefile.DB) (*Queries, error)
