@@ -94,8 +94,7 @@ const (
 	exitUsage = 2
 )
 
-// command is a command of convgen. If run is nil, the command is one that programs built from specs have too, and
-// [runHosted] runs it.
+// command is a command of convgen. If run is nil, programs built from specs have it too, and [runHosted] runs it.
 type command struct {
 	name string
 	run  func(args []string, stdout, stderr io.Writer) error

@@ -37,8 +37,7 @@ import (
 type served struct {
 	dir    string // the folder with tools.toml
 	stderr io.Writer
-	// unattended is true if the calls come from a host that may have an old list of tools and runs reading tools
-	// without asking the user.
+	// unattended is true for a host that may have an old list of tools and runs reading tools without asking.
 	unattended bool
 
 	mu      sync.Mutex
@@ -57,8 +56,7 @@ type servedTool struct {
 	examples []string            // the arguments of each example
 }
 
-// findProject returns the nearest folder with tools.toml: dir, or one above it. If dir is empty, it starts from the
-// working directory.
+// findProject returns the nearest folder with tools.toml: dir, or one above it. An empty dir is the working directory.
 func findProject(dir string) (string, error) {
 	from, err := filepath.Abs(cmp.Or(dir, "."))
 	if err != nil {

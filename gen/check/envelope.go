@@ -264,8 +264,7 @@ func (c *checker) element(t *ir.Tool, envelope *spec.Envelope, s *spec.Element) 
 	return e
 }
 
-// isSource reports whether the records of t's command can have a value at key. The key is a path if the records are
-// JSON, and a name otherwise.
+// isSource reports whether records of t's command can have a value at key: a path if they are JSON, a name otherwise.
 func isSource(t *ir.Tool, key string) bool {
 	if t.ReadsPaths() {
 		return pathSteps(key) != nil && !strings.HasPrefix(key, everyItem)

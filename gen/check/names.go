@@ -94,8 +94,7 @@ func singular(name string) string {
 	return name + "Item"
 }
 
-// family returns the name of the folder of a spec, and whether a Go package can have the name. If not, it adds a
-// diagnostic.
+// family returns the name of the folder of a spec, and whether a Go package can have it; if not, it reports that.
 func (c *checker) family(t *spec.Tool) (string, bool) {
 	name := path.Base(path.Dir(t.File.Name))
 	pkg := strings.ReplaceAll(name, "_", "")

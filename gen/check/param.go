@@ -320,8 +320,7 @@ func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	return out
 }
 
-// maxExact is the greatest integer that every JSON reader keeps exactly. Readers that use floating point lose digits
-// above it.
+// maxExact is the greatest integer that every JSON reader keeps exactly: above it, floating point loses digits.
 const maxExact = 1<<53 - 1
 
 // bound reports a bound that no value of the given type can have: a negative size, an infinity, a fraction for an

@@ -166,8 +166,7 @@ func windowsDevice(p string) string {
 	return ""
 }
 
-// isUnusual reports whether a character is special to a shell, a file system or a file pattern, or must be quoted in
-// TOML.
+// isUnusual reports whether a character is special to a shell, a file system or a file pattern, or is quoted in TOML.
 func isUnusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }

@@ -124,8 +124,7 @@ func (b *bench) serve(ctx context.Context) error {
 	return nil
 }
 
-// installPeers installs packages of PyPI in an environment of Python in dir, and returns the program python of this
-// environment.
+// installPeers installs packages of PyPI in an environment of Python in dir, and returns its program python.
 func installPeers(ctx context.Context, dir string, packages ...string) (python string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()

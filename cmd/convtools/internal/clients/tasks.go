@@ -25,9 +25,8 @@ type task struct {
 	Sessions   []session `toml:"session"`
 	// Files are the texts of files in the project, by their names. In an argument of a call, {{project}} is the path of
 	// the project.
-	Files map[string]string
-	// Recorded is what convtools lists afterwards, if the agent has a history.
-	Recorded []recorded
+	Files    map[string]string
+	Recorded []recorded // what convtools lists afterwards, if the agent has a history
 }
 
 // session is a question to an agent and the work of its model.
@@ -36,8 +35,7 @@ type session struct {
 	Again           bool     // goes on with the session before
 	Args            []string // more arguments of the agent
 	Inner           string   // the reply of a sub-agent, which is not told the question
-	// Started are the titles that the start hook tells, the newest first; none if it is silent.
-	Started []string
+	Started         []string // the titles that the start hook tells, the newest first; none if it is silent
 	// Workspace runs the agent in the sample workspace, where its model has to see our tools and instructions, and the
 	// answers of the command line. Otherwise it runs in an empty project.
 	Workspace bool
@@ -66,8 +64,7 @@ func (l *lab) readTOML(into any, elem ...string) error {
 	return nil
 }
 
-// do has the agent do a task, and checks what its model saw and, if the agent has a
-// history, what convtools reads of it.
+// do has the agent do a task, and checks what its model saw and, if it has a history, what convtools reads of it.
 func (w *worker) do(ctx context.Context, t task) error {
 	for name, content := range t.Files {
 		if err := os.WriteFile(filepath.Join(w.project, name), []byte(content), 0o600); err != nil {
