@@ -47,8 +47,7 @@ func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
 	return unused
 }
 
-// Summary returns the number of changes of each class as a sentence, or "" if there are no changes. Accepted changes
-// are counted apart.
+// Summary returns the number of changes of each class as a sentence, accepted ones apart, or "" if there are none.
 func Summary(changes []Change) string {
 	counts := map[Class]int{}
 	accepted := 0

@@ -300,7 +300,8 @@ func (l *lowering) setDescription() {
 
 	// Nothing is cut to fit: the end of a description often says how to use the answers safely.
 	limit := l.target.MaxDescription
-	if n := utf16Length(l.text.Description); limit > 0 && n > limit {
+	n := len(utf16.Encode([]rune(l.text.Description))) // in UTF-16 units, as clients count
+	if limit > 0 && n > limit {
 		l.refuse(Problem{Description: true}, "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
 	}
 }
@@ -344,6 +345,3 @@ func Paragraphs(description string) []string {
 	}
 	return paragraphs
 }
-
-// utf16Length returns the length of s in UTF-16 units, as the clients with a limit count it.
-func utf16Length(s string) int { return len(utf16.Encode([]rune(s))) }

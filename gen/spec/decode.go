@@ -205,8 +205,7 @@ func appendZero(list reflect.Value) reflect.Value {
 	return list.Index(list.Len() - 1)
 }
 
-// decodeConstraint returns the value of a constraint in the form that [ir.Constraint.Set] takes: every number is a
-// float64.
+// decodeConstraint returns the value of a constraint as [ir.Constraint.Set] takes it: every number is a float64.
 func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 	switch key.Type {
 	case BooleanKey:

@@ -53,8 +53,7 @@ func (d *Document) header(left string, path []string, right string) {
 // String writes key = "value".
 func (d *Document) String(key, value string) { d.Raw(key, Quote(value)) }
 
-// Block writes key and text as a multi-line string. The value of this string is text with exactly one newline at its
-// end.
+// Block writes key and text as a multi-line string, whose value is text with exactly one newline at its end.
 func (d *Document) Block(key, text string) {
 	d.b.WriteString(key + " = \"\"\"\n" + blockText(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
 }
