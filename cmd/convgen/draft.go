@@ -38,15 +38,14 @@ type draft struct {
 
 // option describes an option or operand of a program, as read from its help text.
 type option struct {
-	flag  string // with its hyphens; empty for an operand
-	name  string // the name of the parameter
-	value string // the placeholder of its value; empty if it takes none
-	says  string
-	enum  []string
-	many  bool
-	// separator is between an option and its value: = or a space.
-	separator string
-	doubtful  bool // the help does not show clearly whether it takes a value, or its meaning
+	flag      string // with its hyphens; empty for an operand
+	name      string // the name of the parameter
+	value     string // the placeholder of its value; empty if it takes none
+	says      string
+	enum      []string
+	many      bool
+	separator string // between an option and its value: = or a space
+	doubtful  bool   // the help does not show clearly whether it takes a value, or its meaning
 }
 
 // lineName returns the name of the draft's command line in tools.toml. It is the name of the program whose help was

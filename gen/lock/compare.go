@@ -12,11 +12,10 @@ import (
 
 // Change is one difference between two contracts.
 type Change struct {
-	Rule    Rule
-	Subject string // "tool conversation_grep, parameter limit"
-	Detail  string // "the maximum was 200 and is 100"
-	// Accepted is the acceptance of a breaking change, or nil.
-	Accepted *ir.Accepted
+	Rule     Rule
+	Subject  string       // "tool conversation_grep, parameter limit"
+	Detail   string       // "the maximum was 200 and is 100"
+	Accepted *ir.Accepted // the acceptance of a breaking change, or nil
 }
 
 // String returns the change on one line.

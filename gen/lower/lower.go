@@ -48,10 +48,8 @@ type Text struct {
 	Description string               // paragraphs separated by blank lines
 	Parameters  []string             // one line for each parameter of the tool, in its order
 	inner       map[*ir.Param]string // as Of returns them
-	// Reports lists the constraints and names that were put into words, one line each.
-	Reports []string
-	// Problems lists what the target would refuse.
-	Problems []Problem
+	Reports     []string             // the constraints and names that were put into words, one line each
+	Problems    []Problem            // what the target would refuse
 }
 
 // Problem says what a target would refuse: the description of the tool, the name of a parameter, or the name of the tool.

@@ -18,8 +18,7 @@ type Field[T any] struct {
 type File struct {
 	Name   string // slash-separated, relative to the project
 	Source []byte // nil if the file could not be read
-	// Unread is true if the file could not be read or is no TOML.
-	Unread bool
+	Unread bool   // the file could not be read or is no TOML
 	index  *tomlpos.Index
 	doubts []tomlpos.Path // paths that an unreadable key or value may have been meant for
 }

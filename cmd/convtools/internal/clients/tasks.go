@@ -125,18 +125,13 @@ func (w *worker) resolveCall(planned plannedCall, earlier []string) (call, error
 	c := call{planned.Tool, map[string]any{}}
 	var errs []error
 	for name, value := range planned.Arguments {
-		resolved, err := resolve(w.inProject(value), earlier)
+		if s, isString := value.(string); isString {
+			value = strings.ReplaceAll(s, "{{project}}", w.project)
+		}
+		resolved, err := resolve(value, earlier)
 		c.Arguments[name], errs = resolved, append(errs, err)
 	}
 	return c, errors.Join(errs...)
-}
-
-// inProject returns an argument with the path of the project in place of {{project}}.
-func (w *worker) inProject(value any) any {
-	if s, isString := value.(string); isString {
-		return strings.ReplaceAll(s, "{{project}}", w.project)
-	}
-	return value
 }
 
 // resolve replaces a reference such as "$id". It looks for id="text" or "id": "text" in the answers, the latest first,
