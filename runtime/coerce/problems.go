@@ -17,7 +17,7 @@ import (
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
 	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "") // the problems in one argument
-	for i := range tool.Rules { // each sets Exclusive, AnyOf or Requires
+	for i := range tool.Rules {                                        // each sets Exclusive, AnyOf or Requires
 		r := &tool.Rules[i]
 		if given := args.Together(r.Exclusive...); given != nil { // two or more names of Exclusive are given
 			c.add(contract.Exclusive(given))

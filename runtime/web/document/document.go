@@ -172,9 +172,8 @@ type Block struct {
 	Whole string // the address of the whole text; empty for none
 }
 
-// block returns a block that shows the beginning of said and folds the lines after the first shownLines. said is the
-// text of an event, as [text.Visible] returns it; number is the number of the event. If r has addresses of whole texts,
-// the block leaves out the end of a long text and has the address of the whole text.
+// block returns a block with the first lines of said, and the other lines folded. said is the text of an event, as
+// [text.Visible] returns it. If r has addresses of whole texts, the block leaves out the end of a long text.
 func (r *Renderer) block(number int, said string) *Block {
 	const leastFolded = 4 // lines; to fold fewer would save nothing
 	b := &Block{}
