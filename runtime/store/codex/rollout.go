@@ -149,9 +149,9 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 	return nil
 }
 
-// section adds the events of the records with ordinals less than until in the rollout part. If copied is true, all events
-// are marked as copies. Otherwise a rollout can begin with copies from another rollout, its original: then the events of
-// the first records are marked, as long as the payloads are equal to those of the first records in the original.
+// section adds the events of the records with ordinals less than until in the rollout part. If copied is true, all
+// events are marked as copies. Otherwise a rollout can begin with copies from another rollout, the original: the events
+// of the first records are marked, as long as the payloads are equal to those of the first records in the original.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
 	f, err := openFile(root, part.File)
 	if err != nil {
