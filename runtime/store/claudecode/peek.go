@@ -79,7 +79,7 @@ func (m *metadata) addRecord(r *record) {
 	}
 	if r.Key != 0 {
 		m.Keys.add(r.Key)
-		// A new transcript begins with a line of the time at which it is made. A first record that is older is a copy.
+		// A new transcript begins with a line of its own time, the Preamble. A first record that is older is a copy.
 		isOlder := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
 		isForked := r.Forked != nil && string(r.Forked) != "null"
 		m.Copied = m.Copied || isOlder || isForked

@@ -54,7 +54,7 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 	case change.Pinned == nil: // no change
 	case !*change.Pinned:
 		delete(m, "pinned_at")
-	case c.PinnedAt.IsZero(): // one that is pinned keeps the time of its pin
+	case c.PinnedAt.IsZero(): // otherwise the pin keeps its time
 		m.setTime("pinned_at", now)
 	}
 	if change.Expires != nil {
