@@ -33,8 +33,7 @@ func approve(args []string, stdout, stderr io.Writer) error {
 	return s.approve(stdout)
 }
 
-// approve records the current commands of the tools as approved, in place of those of this folder that were approved
-// before, and prints them.
+// approve records and prints the commands of the tools as approved, in place of those approved before in this folder.
 func (s *served) approve(w io.Writer) error {
 	approvals := readApprovals()
 	before := approvals[s.dir]

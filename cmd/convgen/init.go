@@ -22,8 +22,7 @@ import (
 //go:embed project
 var project embed.FS
 
-// initProject writes a project that works at once: a tools.toml, a spec of a tool that lists commits and, in a Go
-// module, a main.
+// initProject writes a project that works at once: tools.toml, a tool that lists commits and, in a Go module, a main.
 func initProject(args []string, stdout, stderr io.Writer) error {
 	flags, dir := flagsOf("init")
 	if err := parse(flags, args, 0); err != nil {

@@ -16,8 +16,7 @@ import (
 	"github.com/convtools/convtools/runtime/web"
 )
 
-// families returns all tool families. Each has its tools and, if it has commands for
-// people, these commands.
+// families returns all tool families. Each has its tools and, if it has commands for people, these commands.
 func families(host *toolset.Host) []toolset.Family {
 	// CONVTOOLS_CLI is the variable with which a user names another program to get conversations from.
 	recallFamily := recall.Family(host, "CONVTOOLS_CLI", process.Exec{})

@@ -1,8 +1,6 @@
-// Package check turns loaded specs into the model that the emitters read, and reports all problems at once. It also
-// chooses every generated name.
+// Package check turns loaded specs into the model of the emitters, with every generated name, and reports all problems.
 //
-// It must never accept a spec that leaves an emitter to guess: if there are no errors, the contract is complete and
-// consistent.
+// It must never accept a spec that leaves an emitter to guess: without errors, the contract is complete and consistent.
 package check
 
 import (
@@ -113,8 +111,7 @@ func (c *checker) choice(f spec.Field[string], key string, allowed ...string) st
 	return f.Value
 }
 
-// commandLines reports the problems of the project's command lines. It returns all command lines, also those with
-// problems.
+// commandLines returns all command lines of the project, also those with problems, and reports the problems.
 func (c *checker) commandLines() commandline.Lines {
 	var lines commandline.Lines
 	for _, s := range c.project.CLIs {

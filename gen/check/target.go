@@ -166,8 +166,7 @@ func windowsDevice(p string) string {
 	return ""
 }
 
-// isUnusual reports whether a character is special to a shell, a file system or a file pattern, or must be quoted in
-// TOML.
+// isUnusual reports whether a character is special to a shell, a file system or a file pattern, or is quoted in TOML.
 func isUnusual(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
 }
@@ -192,7 +191,8 @@ func isImportPath(p string) bool {
 }
 
 // deliverable reports the problems that the wanted targets would have with a tool's name, description and parameters.
-// It leaves out a problem with a part that another diagnostic is about, or that could not be read.
+// It leaves out a problem at a place that another rule has reported. If a parameter has a mistake, it leaves out all
+// problems with parameters.
 func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 	if !c.spec.Name.Set || !c.spec.Description.Set {
 		return
@@ -206,6 +206,7 @@ func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 			if problem.Description {
 				place = c.spec.Description.At
 			}
+			// CT029 is the rule of this function. Several targets may have a problem at one place.
 			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == place.Span() && d.Rule != "CT029" })
 			mayFollow := len(c.unsound) > 0 && problem.Parameter != "" // from a mistake in a parameter
 			if !reported && !mayFollow {

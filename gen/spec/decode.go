@@ -80,9 +80,10 @@ func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, i
 	}
 }
 
-// reportUnknown reports the keys of the table m that its kind does not have. An unknown key may be a misspelling: the
-// key that its name resembles becomes doubtful, or else every absent key. Spelling must be exact: TOML libraries
-// ignore case, so two spellings of one key would compete for its value.
+// reportUnknown reports the keys of the table m that its kind does not have. An unknown key may be a misspelling, so
+// the known key that its name resembles is marked as doubtful, and is not reported as missing. If its name resembles no
+// known key, every absent key is marked. Case matters: TOML libraries ignore case, so two spellings of one key would
+// compete for its value.
 func (l *loader) reportUnknown(place Place, kind, what string, m map[string]any) {
 	var known, absent []string
 	for _, key := range Keys()[kind] {
@@ -96,7 +97,7 @@ func (l *loader) reportUnknown(place Place, kind, what string, m map[string]any)
 			continue
 		}
 		hint := "keys of " + what + ": " + strings.Join(known, ", ")
-		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" {
+		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" { // a key that name resembles
 			hint = fmt.Sprintf("did you mean %q?", meant)
 			place.Key(meant).markDoubtful()
 		} else {

@@ -46,11 +46,10 @@ type Config struct {
 		Directories []string `toml:"directories"` // absolute paths, which may be links, and may not exist
 	}
 
-	Models  []Table[Model] // the user's before the project's
-	Servers []Table[Server]
-	Session Session // of both files
-	// OwnModel is the model in [session] of the user's file.
-	OwnModel string
+	Models   []Table[Model] // the user's before the project's
+	Servers  []Table[Server]
+	Session  Session // of both files
+	OwnModel string  // the model in [session] of the user's file
 
 	Topics   []Topic // in the order in which they are first mentioned
 	Problems []Problem
@@ -63,13 +62,10 @@ type Stores struct {
 	Off []string `toml:"off"` // kinds of stores that are not read
 	// Exclude are absolute paths of directories. No conversations of them or of directories below them are read.
 	Exclude []string `toml:"exclude"`
-	// Directories are, by kind of store, absolute paths of more directories to read conversations in, each like the one
-	// that the program itself uses; for JP they are workspaces.
+	// Directories are, by kind of store, absolute paths of more directories like the program's own; for JP, workspaces.
 	Directories map[string][]string `toml:"directories"`
-	// Kinds are the other keys of the table: kinds of stores, each true if it is read.
-	Kinds map[string]bool
-	// Patterns are the exclusions that are also patterns of package doublestar, with slashes.
-	Patterns []string
+	Kinds       map[string]bool     // the other keys of the table: kinds of stores, each true if it is read
+	Patterns    []string            // the exclusions that are also patterns of package doublestar, with slashes
 }
 
 // Session is the table [session]. A limit is 0 if no file has it.
@@ -194,8 +190,7 @@ func (f *File) lowerLimit(limit *int, value, most int, key string) {
 	}
 }
 
-// readStores reads the table [stores] of the user's file. Each element of exclude is excluded as a path, also an
-// element that is a pattern: a directory may be called [a].
+// readStores reads [stores] of the user's file. Elements of exclude are paths, also patterns: a directory may be [a].
 func (c *Config) readStores(f *File) {
 	c.Stores.Kinds = map[string]bool{}
 	f.decodeTable(&c.Stores, f.top, "stores")

@@ -160,8 +160,7 @@ func (f *File) decodeTable(result any, outer values, keyPath ...any) {
 func (f *File) decodeValue(value toml.Primitive, result any, keyPath place) bool {
 	err := f.meta.PrimitiveDecode(value, result)
 	variable := reflect.ValueOf(result).Elem()
-	// The decoder has no error for a map whose value is not a table: it leaves the map nil. It takes a number for a
-	// duration, which has to be a string here.
+	// The decoder has no error for a map that is no table, which is nil then, nor for a duration that is a number.
 	isNilMap := variable.Kind() == reflect.Map && variable.IsNil()
 	isNumber := variable.Type() == reflect.TypeFor[time.Duration]() && f.meta.PrimitiveDecode(value, new(string)) != nil
 	if err == nil && !isNilMap && !isNumber {

@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/base/text"
 )
 
-// Problem is an error in a configuration file. The name of the file is relative to the project's root, with slashes.
-// The name of the user's file is [Config.UserFile].
+// Problem is an error in a configuration file. File is relative to the project's root, with slashes, or is the user's.
 type Problem struct {
 	diag.Diagnostic
 	// Tables are the names of the tables that the problem disables, such as stores or kb.topic.notes. The tables inside

@@ -17,8 +17,7 @@ import (
 type BlameQuery struct {
 	// Filter selects the conversations, live and archived, and with its File the file.
 	Filter
-	// Line, if not empty, is the text of a line without white space around it. Then the result has only the newest change
-	// that brought the line.
+	// Line, if set, is a line without white space around it. The result has only the newest change that brought it.
 	Line string
 	// Until, if not zero, is a time when the line was there. A later change counts only if no earlier change brought
 	// the line.

@@ -12,8 +12,7 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Source answers queries about recorded conversations. It is safe for concurrent use. A query stops when its context is
-// done.
+// Source answers queries about recorded conversations. It is safe for concurrent use. A query stops with its context.
 type Source interface {
 	List(ctx context.Context, q ListQuery) (Listing, error)
 	Search(ctx context.Context, q SearchQuery) (*Results, error)

@@ -40,8 +40,7 @@ type fileFilter struct {
 	roots   []string // of the project
 }
 
-// fileFilter returns the filter for a file. The file is an absolute path, a path relative to the root of the project,
-// or the end of a path.
+// fileFilter returns the filter for a file: an absolute path, one relative to the project's root, or the end of a path.
 func (l *Library) fileFilter(file string) *fileFilter {
 	f := &fileFilter{}
 	if l.project != nil {
@@ -73,8 +72,7 @@ func (f *fileFilter) relative(name string) (string, bool) {
 	return name, false
 }
 
-// matches reports whether a recorded path is that of the file. A relative path is taken as below dir, the directory of
-// the conversation.
+// matches reports whether a recorded path is the file's. A relative path is below dir, the conversation's directory.
 func (f *fileFilter) matches(recorded, dir string) bool {
 	name := slashed(recorded)
 	isAbs := path.IsAbs(name) || len(name) > 1 && name[1] == ':' // a drive of Windows

@@ -37,8 +37,7 @@ type StoreReport struct {
 	Name    string // one of [Sources]
 	Program string // for people
 	Archive bool   // its conversations belong to no project
-	// Place is a path: a workspace of JP, or the directory of the program or in the user's settings. It is empty if
-	// none is known.
+	// Place is a path: a workspace of JP, or the directory of the program or in the settings; empty if none is known.
 	Place string
 	Found bool // there is a store
 	Off   bool // the user switched this kind off, so that no store was looked for

@@ -84,7 +84,7 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 			return id, nil
 		}
 	}
-	if k := claimant(text); k != nil && len(l.stores) > 0 {
+	if k := claimant(text); k.ids != nil && len(l.stores) > 0 {
 		return k.ids.ParseID(text)
 	}
 	return id, err

@@ -123,8 +123,7 @@ func (c *ranked) spreadScores() {
 	}
 }
 
-// answer returns the last message of the assistant between the request m and the next request; nil if there is none, or
-// if m is no request.
+// answer returns the last message of the assistant between the request m and the next; nil if there is no such message.
 func (m *rankedMessage) answer() (answer *rankedMessage) {
 	if kindOf(m.Kind) != transcript.KindUser {
 		return nil

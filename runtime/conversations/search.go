@@ -176,8 +176,7 @@ func (r *Results) Of(c *Matched) (hits []*Hit) {
 	return hits
 }
 
-// Search implements [Source]. It first updates the indexes with the changed conversations. If it returns an error, the
-// results have only Omitted.
+// Search implements [Source]. It first updates the indexes. If it returns an error, the results have only Omitted.
 func (l *Library) Search(ctx context.Context, q SearchQuery) (*Results, error) {
 	q.Both = q.Both || q.Order != ByConversation // the other orders search both live and archived conversations
 	r, err := twiceIfDamaged(func() (*Results, error) { return l.search(ctx, &q) })

@@ -44,8 +44,7 @@ type kind struct {
 	open func(store.Options) (store.Store, bool)
 	// ids is the form of ids; nil for JP.
 	ids interface {
-		// Claims reports whether a text can only be an id of such a store, valid or not. A text that no kind claims is
-		// JP's.
+		// Claims reports whether a text can only be an id of such a store, valid or not. Other texts are JP's.
 		Claims(text string) bool
 		ParseID(text string) (transcript.ID, error)
 	}
@@ -146,31 +145,25 @@ func IsProgram(source string) bool {
 	return !kindNamed(source).archive
 }
 
-// ParseID parses an id of any kind of store in any spelling. The conversation need not exist. The error is a
-// [*store.BadIDError].
+// ParseID parses an id of any kind of store in any spelling. It need not exist. The error is a [*store.BadIDError].
 func ParseID(text string) (transcript.ID, error) {
-	if k := claimant(text); k != nil {
+	if k := claimant(text); k.ids != nil {
 		return k.ids.ParseID(text)
 	}
 	return jp.ParseID(text)
 }
 
 // SourceOf returns the kind of store of an id; empty for JP.
-func SourceOf(id transcript.ID) string {
-	if k := claimant(string(id)); k != nil {
-		return k.name
-	}
-	return ""
-}
+func SourceOf(id transcript.ID) string { return claimant(string(id)).name }
 
-// claimant returns the kind of store whose ids have the form of a text; nil for none.
-func claimant(text string) *kind {
+// claimant returns the kind of store whose ids have the form of a text; the zero value for none.
+func claimant(text string) kind {
 	for _, k := range kinds() {
 		if k.ids != nil && k.ids.Claims(text) {
-			return &k
+			return k
 		}
 	}
-	return nil
+	return kind{}
 }
 
 // ResumeCommand returns the command line that goes on with a conversation in the program that recorded it: the name of

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"encoding/binary"
+	"hash/maphash"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -74,7 +75,8 @@ type segmentWriter struct {
 }
 
 func newSegmentWriter(files directory, language terms.Language) *segmentWriter {
-	return &segmentWriter{files: files, grams: &gramCollector{}, terms: newTermCollector(terms.NewReader(language))}
+	collector := &termCollector{Reader: terms.NewReader(language), numbers: map[gram]uint32{}, seed: maphash.MakeSeed()}
+	return &segmentWriter{files: files, grams: &gramCollector{}, terms: collector}
 }
 
 // write writes the segment with the messages of a builder, newest first, and opens it. There must be a message.

@@ -198,10 +198,6 @@ type word struct {
 	number uint32
 }
 
-func newTermCollector(r *terms.Reader) *termCollector {
-	return &termCollector{Reader: r, numbers: map[gram]uint32{}, seed: maphash.MakeSeed()}
-}
-
 // lists returns writers with the lists of the terms of a segment: first of the messages that have a term, then of those
 // that have it often. They are valid until the next call.
 func (c *termCollector) lists(b *builder) []*listWriter {

@@ -63,16 +63,6 @@ func (c *Change) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-// backupDir returns the folder for copies of files, in the user's own state: copies beside the files would end up in
-// version control. The error is that the home directory is not known.
-func backupDir(o Options) (string, error) {
-	dir, err := expand("{state}/"+o.Name+"/install", o)
-	if err != nil {
-		return "", fmt.Errorf("finding the folder for a copy of the file: %w", err)
-	}
-	return dir, nil
-}
-
 // backupPath returns the path of the copy of a file in the folder dir. The name of the copy depends on the path and the
 // contents of the file, so that no copy replaces another.
 func backupPath(dir string, s snapshot) string {

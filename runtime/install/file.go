@@ -14,8 +14,7 @@ import (
 // maxFile is the size in bytes of the largest configuration file that is read: Claude Code's has much more than settings.
 const maxFile = 16 << 20
 
-// accessError returns the error for a file that the system does not let this program read or write. action is what
-// failed with err.
+// accessError returns the error for a file that this program may not read or write. action is what failed with err.
 func accessError(action string, err error) error {
 	e := &ManualError{Err: fmt.Errorf("%s: %w", action, err), Fix: "move away what stands in its way"}
 	if errors.Is(err, fs.ErrPermission) {

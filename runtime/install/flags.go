@@ -51,8 +51,7 @@ func cutSettings(words []string, flags []toolset.Flag) (settings, rest []string)
 	return words, nil
 }
 
-// jpTemplate returns the command line in the definitions for JP, which is the same in all of them. It returns "" if
-// there are no definitions.
+// jpTemplate returns the command line that all definitions for JP have, or "" if there are none.
 func (o Options) jpTemplate() string {
 	for _, f := range o.JPFiles {
 		if _, command, ok := definition([]byte(f.Text)); ok {

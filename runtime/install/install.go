@@ -72,8 +72,11 @@ func (h Host) newChange(opts Options) (*Change, error) {
 	} else if homeDir, err := home(opts); err == nil {
 		change.stay = append(change.stay, homeDir)
 	}
-	change.backups, err = backupDir(opts)
-	return change, err
+	change.backups, err = expand("{state}/"+opts.Name+"/install", opts) // beside the files, copies would end up in version control
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder for a copy of the file: %w", err)
+	}
+	return change, nil
 }
 
 // path returns the path of a host's file for a scope: the first candidate that exists, or the first candidate if none

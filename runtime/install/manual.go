@@ -7,14 +7,12 @@ import (
 	"github.com/convtools/convtools/runtime/configedit"
 )
 
-// ManualError is the error for a file that was not changed. It has the reason, the fix, and the text that a person can
-// write into the file instead.
+// ManualError is the error for a file that was not changed, with the reason, the fix, and the text to write by hand.
 type ManualError struct {
 	Path string // empty for a file that was only read
 	Err  error
 	Fix  string // what a person does before another try, without a full stop; or empty
-	// Snippet is the text that a person can write into the file, and Where says at which place. Both are empty if that
-	// would not help.
+	// Snippet is the text that a person can write into the file, and Where the place; empty if that would not help.
 	Where, Snippet string
 
 	byHand bool // a person can write into the file although this program cannot

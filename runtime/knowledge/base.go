@@ -9,8 +9,7 @@
 //	learned = ["style/**"]
 //	disabled = ["drafts/**"]
 //
-// A [Base] keeps nothing except the configuration that it was opened with: every method reads the files anew, so that
-// an edit is seen at once.
+// A [Base] keeps only the configuration that it was opened with: every method reads the files anew, and sees an edit.
 //
 // The package never writes and never makes a path of an argument. It never loses anything silently: an answer names
 // or counts the subjects that it leaves out, with the call that gets them. It knows neither protocols nor command

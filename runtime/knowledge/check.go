@@ -28,8 +28,7 @@ const (
 	RuleUnreadable  = "KB014" // a file that cannot be read
 )
 
-// Finding is a problem of a knowledge base, for its authors. An error is a subject or a topic that the assistant
-// should have and cannot get.
+// Finding is a problem of a knowledge base, for its authors: an error if the assistant lacks a subject or a topic.
 type Finding struct {
 	Topic string // the id of a topic; empty if the problem is of the configuration
 	// File is relative to the workspace, with slashes. The user's configuration file is named as in [config.Problem].

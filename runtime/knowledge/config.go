@@ -94,7 +94,8 @@ func (b *Base) addProblem(table string, position diag.Diagnostic, rule, hint, fo
 // these to the configuration instead. A topic without subjects that only the user's file mentions is only a warning.
 func (b *Base) addTopic(t *config.Topic) {
 	table := "kb.topic." + t.ID
-	if t.ID == "" || len(t.ID) > maxID || strings.ContainsFunc(t.ID, notInID) {
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	if t.ID == "" || len(t.ID) > maxID || strings.Trim(t.ID, letters+"0123456789_-") != "" {
 		b.addProblem(table, t.Defined, RuleID, fmt.Sprintf("use letters, digits, _ and -, at most %d", maxID), "%s cannot be the id of a topic", text.Quote(t.ID))
 	}
 	isValid := b.config.Wrong(table) == nil // before the checks of its subjects and patterns
@@ -137,11 +138,6 @@ func (b *Base) checkSubjects(table string, t *config.Topic, isValid bool) {
 			"write a path relative to the workspace, such as .jp/kb/project; only your own configuration may name a directory elsewhere",
 			"subjects of topic %s is %s, which is no path inside the workspace, with slashes and without ..", text.Quote(t.ID), text.Quote(written))
 	}
-}
-
-// notInID reports whether the id of a topic cannot have a character.
-func notInID(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 }
 
 // checkPatterns adds a problem to the configuration for each wrong pattern of a topic. The patterns are from the list

@@ -19,8 +19,7 @@ import (
 	"github.com/convtools/convtools/runtime/toolset"
 )
 
-// Family returns the family of the tool learn. It has no commands for people: the list of families adds those of
-// package knowledgecli.
+// Family returns the family of the tool learn. Its commands for people are in package knowledgecli.
 func Family(host *toolset.Host) toolset.Family {
 	f := &family{host: host}
 	learn := []string{knowledge.LearnTool().Name}

@@ -89,8 +89,7 @@ func (c *checker) checkLinks(targets map[string]*subjects.Subject, s *subjects.S
 	}
 }
 
-// relativePath returns the path in a link. It returns false for a link that is not a relative path, such as a web
-// address.
+// relativePath returns the path in a link, and false for a link that is no relative path, such as a web address.
 func relativePath(link string) (string, bool) {
 	u, err := url.Parse(link)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Path == "" || strings.HasPrefix(u.Path, "/") {

@@ -7,16 +7,14 @@ import (
 	"github.com/convtools/convtools/runtime/knowledge/subjects"
 )
 
-// Topic is a topic for people, with hidden and disabled subjects. Its texts are as their authors wrote them, and must
-// be made visible before they are printed.
+// Topic is a topic for people, with hidden and disabled subjects. Its texts must be made visible before they are shown.
 type Topic struct {
 	ID           string `json:"id"`
 	Title        string `json:"title,omitempty"`
 	Introduction string `json:"introduction,omitempty"`
 	Description  string `json:"description,omitempty"`
 	Disabled     bool   `json:"disabled,omitempty"` // by the configuration; Subjects is then empty
-	// Dir is the directory relative to the workspace, with slashes. Outside is set if the user's file names the directory;
-	// then Dir is as that file has it.
+	// Dir is the directory relative to the workspace, with slashes; with Outside, it is as the user's file names it.
 	Dir      string              `json:"dir"`
 	Outside  bool                `json:"-"`
 	Problem  string              `json:"problem,omitempty"`  // why the directory cannot be read, or empty

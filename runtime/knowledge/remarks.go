@@ -123,8 +123,7 @@ func joinNames(names []string) string {
 	return fmt.Sprintf("%s and %s more", strings.Join(names[:n], ", "), text.Number(len(names)-n))
 }
 
-// countWithin returns how many of the first names have at most maxBytes bytes together, but at least 1 and at most
-// maxCount.
+// countWithin returns how many of the first names have maxBytes bytes together, but at least 1 and at most maxCount.
 func countWithin(names []string, maxCount, maxBytes int) int {
 	total := 0
 	for n, name := range names {

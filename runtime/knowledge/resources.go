@@ -74,15 +74,13 @@ func (f *family) list(ctx context.Context, cursor string, limit int) (page []too
 
 // mimeType returns the type of the shown text of a file with an extension. A text in a fence is Markdown.
 func mimeType(ext string) string {
-	switch ext {
-	case "", "txt", "text":
+	if slices.Contains([]string{"", "txt", "text"}, ext) {
 		return "text/plain"
 	}
 	return "text/markdown"
 }
 
-// readAddress returns the content that the subject with an address has now. The error is a [toolset.NotFoundError] if
-// there is no such subject or topic.
+// readAddress returns the present content of the subject with an address. An unknown one is a [toolset.NotFoundError].
 func (f *family) readAddress(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	topic, subject, ok := parseAddress(uri)
 	if !ok {

@@ -2,8 +2,7 @@
 // the history of a conversation and the tools that the model may call; a [Response] has the next items of the history.
 // Models of different providers can take turns in one history.
 //
-// The implementations of [Model] are in packages provider (HTTP), program (a command) and script (a file). Package
-// configured opens the ones in the configuration.
+// Packages provider (HTTP), program (a command) and script (a file) implement [Model]. Package configured opens them.
 //
 // The package does no I/O and knows nothing of sessions and of what tools do.
 package model

@@ -91,8 +91,7 @@ func newEvent(e *conversations.Event) event {
 	return result
 }
 
-// isBlank reports whether an event is a statement or reasoning of the assistant without a text: its provider did not
-// return it.
+// isBlank reports whether an event is a statement or reasoning of the assistant whose text its provider did not return.
 func isBlank(e *conversations.Event) bool {
 	says := isSaid(e.Kind) || e.Kind == transcript.KindReasoning
 	return says && len(bytes.TrimSpace(e.Body())) == 0

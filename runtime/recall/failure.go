@@ -211,11 +211,11 @@ func setProgramMessage(w *contract.Error, e *command.Error) {
 
 // sentences returns the lines that a program wrote as sentences, on one line.
 func sentences(said string) string {
-	var texts []string
+	all := ""
 	for line := range strings.Lines(said) {
-		texts = append(texts, sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: ")))
+		all += " " + sentence(strings.TrimPrefix(strings.TrimSpace(line), "error: "))
 	}
-	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
+	return strings.Join(strings.Fields(all), " ")
 }
 
 // sentence returns a text with a capital and a full stop. A first word that is not all lower-case letters, such as an

@@ -197,8 +197,7 @@ func markAnswers(events []event) {
 	}
 }
 
-// damageNotes returns a note if the conversation is damaged, or has an event that is too large to be read; nil
-// otherwise.
+// damageNotes returns a note if the conversation is damaged, or has an event that is too large; nil otherwise.
 func (r *reading) damageNotes() []string {
 	if r.Damage != nil {
 		return []string{"This conversation is damaged and ends early: " + clip(text.Line(r.Damage.Err.Error()), maxReason) + ". What stands before the damage can be read."}

@@ -178,6 +178,7 @@ func nameOf(c *transcript.Conversation) string {
 // withoutSeparators returns a text with a backslash before each line that looks like three hyphens, which separate
 // blocks. A line that looks so after backslashes gets one more.
 func withoutSeparators(s string) string {
+	isUnseen := func(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 } // a pattern of Braille without dots
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
 		if strings.TrimFunc(strings.TrimLeft(line, `\`), isUnseen) == "---" {
@@ -186,9 +187,6 @@ func withoutSeparators(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// isUnseen reports whether a rune cannot be seen: white space, joiners, and the pattern of Braille without dots.
-func isUnseen(r rune) bool { return text.IsSpace(r) || text.IsHidden(r) || r == 0x2800 }
 
 // place names the message as the parameters of conversation_read do.
 func (m *message) place() string {

@@ -111,8 +111,7 @@ func (in Recover) decide(d *decision) *Refusal {
 	return nil
 }
 
-// reportedTask returns the running task if a report is for this task: the task has the given id, and waits for the tool
-// of the given call or, if call is empty, for the model.
+// reportedTask returns the running task if it has the id and waits for the tool of call, or the model if call is "".
 func (d *decision) reportedTask(id TaskID, call string) (*task, *Refusal) {
 	t := d.state.task
 	if t == nil || t.id != id {

@@ -69,8 +69,7 @@ type decision struct {
 	events []Event
 }
 
-// emit adds an event about a conversation, or about the session if conversation is "". It sets the ids of the logical
-// turn and of the task that the conversation has.
+// emit adds an event about a conversation, or the session if conversation is "", with the ids of its turn and task.
 func (d *decision) emit(conversation string, e Event) {
 	e.Conversation = conversation
 	if c := d.state.Conversation(conversation); c != nil && c.turn != nil {

@@ -55,8 +55,7 @@ func Literal(text string, ignoreCase bool) *Pattern {
 	return p
 }
 
-// Compile returns the pattern for one line: a literal text, or a regular expression in RE2 syntax. The error is a
-// [*PatternError].
+// Compile returns the pattern for one line: a literal text, or RE2 syntax. The error is a [*PatternError].
 func Compile(text string, isRegex, ignoreCase bool) (*Pattern, error) {
 	switch {
 	case strings.ContainsRune(text, 0):

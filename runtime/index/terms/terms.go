@@ -41,8 +41,7 @@ func NewReader(l Language) *Reader {
 	return r
 }
 
-// IsFunctionWord reports whether a term is a function word, such as an article or a pronoun, of English or of the
-// language of the reader.
+// IsFunctionWord reports whether a term is a function word, such as "the", of English or the language of the reader.
 func (r *Reader) IsFunctionWord(term string) bool { return r.function[term] }
 
 // Each calls yield with each term of a text, from left to right, as often as the term occurs. For an identifier with

@@ -43,8 +43,7 @@ func messagesHistory(r request) []fields {
 	return history
 }
 
-// messagesBlocks returns the blocks for an item of a history. If this model has written the item, they are the blocks of
-// the response that had it.
+// messagesBlocks returns the blocks for an item of a history: those of its response, if this model has written it.
 func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:

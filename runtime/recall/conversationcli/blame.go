@@ -188,8 +188,7 @@ func changeObject(change *conversations.Change) object {
 	return append(o, "request", orNull(change.Request), "tool", change.Tool, "changes", change.Calls, "edits", edits)
 }
 
-// How returns the command "how": which commands were run for something. It leaves out the recorded calls of the tools
-// of family.
+// How returns the command "how": which commands were run for something. It leaves out recorded calls of family's tools.
 func How(family *toolset.Family) func(*toolset.Host) *cobra.Command {
 	return func(host *toolset.Host) *cobra.Command {
 		c := &commands{host: host}

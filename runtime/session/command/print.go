@@ -97,8 +97,7 @@ func nameOf(s session.State, id string) string {
 	return "root"
 }
 
-// progressOf returns the line that shows an event to people, or "" for an event that people need not see. s is the state
-// after the event's step.
+// progressOf returns the line that shows an event to people, or "" for none. s is the state after the event's step.
 func progressOf(e session.Event, s session.State) string {
 	c := s.Conversation(e.Conversation)
 	if c == nil {

@@ -100,19 +100,16 @@ func (c *commands) runQuery(ctx context.Context, t *target, argument string, out
 }
 
 // submitAndWait submits an input and returns the result of its turn. If ctx ends meanwhile, the turn is interrupted.
-func submitAndWait(ctx context.Context, s *tools.Session, in session.Submit) (session.Result, error) {
+func submitAndWait(ctx context.Context, s *tools.Session, in session.Submit) (result session.Result, err error) {
 	turn, err := s.Submit(ctx, in)
 	if err != nil {
-		return session.Result{}, err
+		return result, err
 	}
-	err = waitOrInterrupt(ctx, s, func(waiting context.Context) error {
-		_, err := turn.Wait(waiting)
+	err = waitOrInterrupt(ctx, s, func(waiting context.Context) (err error) {
+		result, err = turn.Wait(waiting)
 		return err
 	})
-	if err != nil {
-		return session.Result{}, err
-	}
-	return turn.Wait(ctx) // does not wait: the turn has ended
+	return result, err
 }
 
 // openTarget returns the session that the flags name: the session of --id or, without --id, a new session. If --id names
@@ -174,8 +171,7 @@ func (c *commands) openExisting(ctx context.Context, p *tools.Project, t *target
 // maxInput limits the bytes of the text that a person asks, and of a line of a chat.
 const maxInput = 4 << 20
 
-// inputText returns the text to ask: that of the argument, or of standard input if the argument is "-". An empty or too
-// long text is an error.
+// inputText returns the text to ask: the argument, or standard input for "-". Empty or too long, it is an error.
 func (c *commands) inputText(text string) (string, error) {
 	if text == "-" {
 		data, err := io.ReadAll(io.LimitReader(c.host.Stdin, maxInput+1))

@@ -216,8 +216,7 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation that has been idle longest if the session is full. It destroys none that was used
-// since the client's first call to this process.
+// makeRoom destroys the conversation idle longest if the session is full, but none used since the client's first call.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
 	if idle == nil || !idle.LastActive.Before(c.firstSeen) {
@@ -255,8 +254,7 @@ func awaitOutput(waiting context.Context, s *Session, callID string) (string, er
 	return answerOf(output.Output, !output.Failed)
 }
 
-// outcomeOf returns the output of a call of the root or, if the call has no output yet, the id of the call's target. It
-// returns neither if there is no such call.
+// outcomeOf returns the output of a call of the root or, without one yet, the id of its target; neither for no call.
 func outcomeOf(s session.State, callID string) (target string, output *session.Item) {
 	for _, queued := range s.Queue() {
 		if queued.Call != nil && queued.Call.CallID == callID {

@@ -256,8 +256,7 @@ func (r *recorder) events(c *session.Conversation, after int64) (all []jp.NewEve
 	return all
 }
 
-// eventsOf returns the events that record an entry of a history. An entry that the host adds for the model alone is
-// not recorded.
+// eventsOf returns the events that record an entry of a history. An entry for the model alone has none.
 func eventsOf(e session.Entry, metadata map[string]any) []jp.NewEvent {
 	if e.Origin == session.FromHost {
 		return nil

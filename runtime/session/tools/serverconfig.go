@@ -9,8 +9,7 @@ import (
 	"github.com/convtools/convtools/runtime/model/configured"
 )
 
-// readConfig reads the configuration for a directory and checks the models and servers. The error is a [*config.Error]
-// about [session].
+// readConfig reads the configuration for a directory and checks its models and servers. A wrong [session] is an error.
 func readConfig(dir string, getenv func(string) string) (*config.Config, error) {
 	c := config.Read(dir, getenv)
 	configured.Check(c)

@@ -44,14 +44,6 @@ func (c *Conversation) ID() transcript.ID { return messagedb.ID(IDs(), c.name())
 
 func (c *Conversation) name() string { return c.Kind + "-" + c.Native }
 
-// last returns the time of the last message; zero for none.
-func (c *Conversation) last() time.Time {
-	if len(c.Messages) == 0 {
-		return time.Time{}
-	}
-	return c.Messages[len(c.Messages)-1].Time
-}
-
 // hash returns a text that is the same for the same conversation.
 func (c *Conversation) hash() string {
 	sum := sha256.New()
@@ -89,8 +81,7 @@ type Database struct {
 	// Schema has the statements that make the schema, whose version is Known.
 	Schema string
 	Known  int
-	// SchemaLock and Begin are the first statements of a transaction that changes the schema, or adds a
-	// conversation; empty for none.
+	// SchemaLock and Begin begin a transaction that changes the schema, or adds a conversation; empty for none.
 	SchemaLock, Begin string
 	// Find selects the id, the hash and the time of the last change of the conversation with a
 	// name. Texts in arguments are bytes.
@@ -245,8 +236,12 @@ func compare(found *sql.Row, c *Conversation, sum string) (Outcome, error) {
 // write adds or replaces the row of a conversation with the hash sum, and replaces the messages of the conversation.
 func (w *Writer) write(ctx context.Context, tx *sql.Tx, c *Conversation, sum string) error {
 	var id int64
+	var last time.Time
+	if n := len(c.Messages); n > 0 {
+		last = c.Messages[n-1].Time
+	}
 	err := tx.QueryRowContext(ctx, w.to.Put, []byte(c.name()), []byte(c.Native), []byte(c.Title), Seconds(c.Created), Seconds(c.Updated), c.Archived,
-		Seconds(c.last()), sum).Scan(&id)
+		Seconds(last), sum).Scan(&id)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, w.to.Clear, id)
 	}

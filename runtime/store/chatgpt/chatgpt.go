@@ -35,8 +35,7 @@ const Name = "chatgpt"
 // IDs returns the form of ids: "chatgpt-" and the id of a conversation.
 func IDs() *history.IDs { return messagedb.IDs("chatgpt-") }
 
-// Variables returns the environment variables that name databases, several as in PATH. The first that is
-// not empty counts.
+// Variables returns the environment variables that name databases, several as in PATH. The first that is set counts.
 func Variables() []string { return []string{"CONVERSATION_DB", "ORIGIN_CONVERSATION_DB"} }
 
 // MissingError is the error for a database in the environment that does not exist.

@@ -21,8 +21,7 @@ const (
 	toolUseKey = "claudecode/toolUseId"
 	// maxToolUse is the longest id of a call that is looked for, in bytes.
 	maxToolUse = 200
-	// A call is recorded at about the time when it is made: near the end of one of the transcripts
-	// that were written last.
+	// A call is recorded at about the time it is made: near the end of a transcript that was written last.
 	maxCallers = 16
 	callerTail = 1 << 20 // bytes
 	// A call of 2.1.328 arrives up to a tenth of a second before it is recorded.

@@ -203,8 +203,7 @@ func unmarked(text []byte) (said []byte, ok bool) {
 	return nil, false
 }
 
-// isResultTitle reports whether a text begins the result of a call that an assistant wrote as text, such as
-// "[read_file for 'a'] Result:".
+// isResultTitle reports whether a text begins the result of a call in text, such as "[read_file for 'a'] Result:".
 func isResultTitle(text []byte) bool {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	return bytes.HasPrefix(first, []byte("[")) && bytes.Contains(first, []byte("] Result:"))

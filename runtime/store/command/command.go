@@ -32,8 +32,7 @@ type Options struct {
 	Setting string // the environment variable that Line comes from, if any
 	Dir     string // the directory to run it in, an absolute path
 	Runner  process.Runner
-	// ParseID reads the id of a conversation of any kind of store, and SourceOf returns the name
-	// of that kind; empty for JP.
+	// ParseID reads an id of any kind of store, and SourceOf returns the name of its kind; empty for JP.
 	ParseID  func(text string) (transcript.ID, error)
 	SourceOf func(transcript.ID) string
 }

@@ -115,8 +115,7 @@ func databases(s *history.Store) (all []messagedb.Database, problems []store.Pro
 	return all, problems
 }
 
-// isOwn reports whether a directory and the database in it exist and are no links. A link could lead to the
-// database of another project.
+// isOwn reports whether a directory and the database in it exist and are no links, which could lead to another project.
 func isOwn(dir, database string) bool {
 	dirInfo, dirErr := os.Lstat(dir)
 	fileInfo, fileErr := os.Lstat(database)

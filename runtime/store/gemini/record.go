@@ -54,11 +54,6 @@ func (r *record) isSnapshot() bool {
 	return r.Type == "user" && len(all) > 0 && history.Begins(all[0].Text, snapshotMark)
 }
 
-// injected returns the beginnings of texts that the program writes in the name of the user.
-func injected() []string {
-	return []string{"<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context"}
-}
-
 // isCommand reports whether a message is a command to the program: its first text begins with '/' or '?'.
 func (r *record) isCommand() bool {
 	for _, p := range r.parts() {
@@ -82,7 +77,7 @@ func (d *decoder) message(r *record) {
 	switch r.Type {
 	case "user":
 		if !r.isCommand() {
-			d.User(r.At, r.Content, injected()...)
+			d.User(r.At, r.Content, "<session_context>", "<hook_context>", snapshotMark, "This is the Gemini CLI. We are setting up the context")
 		}
 	case "gemini":
 		d.answer(r)

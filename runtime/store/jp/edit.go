@@ -46,7 +46,9 @@ func CheckLabel(key string) error {
 // apply changes the metadata m of the conversation c. The error is that of the labels: [metadata.setLabels].
 func (change Change) apply(m metadata, c transcript.Conversation, now time.Time) error {
 	if change.Title != nil {
-		m.setText("title", *change.Title)
+		if delete(m, "title"); *change.Title != "" {
+			m.set("title", *change.Title)
+		}
 	}
 	switch {
 	case change.Pinned == nil: // no change

@@ -34,8 +34,7 @@ func ParseID(s string) (transcript.ID, error) {
 	return n.id(), nil
 }
 
-// parseDirName reads the number from the name of a conversation's directory: the digits before the first '-'. It reports
-// false for any other name.
+// parseDirName reads the number before the first '-' in the name of a conversation's directory; false for another name.
 func parseDirName(name string) (number, bool) {
 	text, _, _ := strings.Cut(name, "-")
 	n, err := strconv.ParseUint(text, 10, 63)

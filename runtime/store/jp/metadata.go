@@ -106,13 +106,6 @@ func (t *timestamp) UnmarshalJSON(raw []byte) error {
 
 func (m metadata) set(key string, value any) { m[key] = marshalIndent(value, "  ") }
 
-// setText sets a key to a text; an empty text removes the key.
-func (m metadata) setText(key, text string) {
-	if delete(m, key); text != "" {
-		m.set(key, text)
-	}
-}
-
 // setTime sets a key to a time; the zero time removes the key.
 func (m metadata) setTime(key string, at time.Time) {
 	if delete(m, key); !at.IsZero() {

@@ -262,8 +262,7 @@ func (s search) libraryRun(ctx context.Context, query string, class class) run {
 	})
 }
 
-// recall measures conversation_recall beside FTS5. The questions are the first six words of some messages, which are
-// spread evenly over the corpus.
+// recall measures conversation_recall beside FTS5, with the first six words of some messages, spread over the corpus.
 func (s search) recall(ctx context.Context, corpus *corpus) error {
 	const words = 6
 	var ours, theirs times

@@ -43,8 +43,7 @@ func (b *bench) secrets(ctx context.Context) error {
 	return nil
 }
 
-// countSecrets returns how many secrets are found in the source below a directory, in up to most bytes of it, and the
-// bytes that were read.
+// countSecrets returns the number of secrets in up to most bytes of the source below a directory, and the bytes read.
 func countSecrets(dir string, most int64) (found int, size int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
@@ -62,8 +61,7 @@ func countSecrets(dir string, most int64) (found int, size int64, err error) {
 	return found, size, err
 }
 
-// hiding measures a search that hides secrets in sessions beside a search that shows them. hides is a server that hides
-// secrets.
+// hiding measures a search of sessions by hides, a server that hides secrets, beside a server that shows them.
 func (b *bench) hiding(ctx context.Context, home claudehome.Home, hides *mcpclient.Session) error {
 	settings := filepath.Join(home.Dir, "shown", "convtools", "convtools.toml")
 	err := errors.Join(os.MkdirAll(filepath.Dir(settings), 0o700), os.WriteFile(settings, []byte("[recall]\nsecrets = \"show\"\n"), 0o600))

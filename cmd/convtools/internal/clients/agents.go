@@ -29,8 +29,7 @@ type agent struct {
 	Args    []string // of the program, before the question
 	Again   []string // more arguments, to go on with the session before
 	Env     []string // more variables; each is a template as the configuration is
-	// History is the directory in a home with what the agent records, of an agent that convtools reads and does
-	// not serve.
+	// History is the directory in a home with the records of an agent that convtools reads and does not serve.
 	History string
 	Source  string // the name of the store, if it differs from the name of the agent
 	// Database is the path of a database in History, and Rows are queries of rows in it that are kept, as JSON.
@@ -94,8 +93,7 @@ func work(name string, http bool, taskName string) func(context.Context, *lab) (
 	}
 }
 
-// record returns a step in which the named agent does the task of the same name in testdata/tasks, and convtools then
-// reads what the agent recorded.
+// record returns a step in which the named agent does its task of testdata/tasks, and convtools reads its record.
 func record(name string) func(context.Context, *lab) (string, error) { return work(name, false, name) }
 
 // setUp makes a home directory and a project for the agent, writes its configuration, and registers convtools with it.
@@ -181,8 +179,7 @@ func (w *worker) ask(ctx context.Context, s session, next nextCall) ([]string, e
 	return d.answers, nil
 }
 
-// nextCall returns the next call of the model, and false if there are no more. answers
-// are the answers to the calls so far.
+// nextCall returns the next call of the model, and false if there are no more. answers are those to the calls so far.
 type nextCall func(answers []string) (c call, more bool, err error)
 
 // dialogue is a session, as its model sees it.

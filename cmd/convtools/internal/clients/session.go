@@ -32,8 +32,7 @@ type client func(context.Context, *lab, target, []request) ([]result, error)
 type request struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params,omitempty"`
-	// Shows are parts of what the result lists or says, in its order.
-	Shows []string `json:"shows,omitempty"`
+	Shows  []string        `json:"shows,omitempty"` // parts of what the result lists or says, in its order
 	// Inspector marks the requests that MCP Inspector makes: it starts a process for each.
 	Inspector bool `json:"inspector,omitempty"`
 }

@@ -25,9 +25,8 @@ type task struct {
 	Sessions   []session `toml:"session"`
 	// Files are the texts of files in the project, by their names. In an argument of a call, {{project}} is the path of
 	// the project.
-	Files map[string]string
-	// Recorded is what convtools lists afterwards, if the agent has a history.
-	Recorded []recorded
+	Files    map[string]string
+	Recorded []recorded // what convtools lists afterwards, if the agent has a history
 }
 
 // session is a question to an agent and the work of its model.
@@ -36,8 +35,7 @@ type session struct {
 	Again           bool     // goes on with the session before
 	Args            []string // more arguments of the agent
 	Inner           string   // the reply of a sub-agent, which is not told the question
-	// Started are the titles that the start hook tells, the newest first; none if it is silent.
-	Started []string
+	Started         []string // the titles that the start hook tells, the newest first; none if it is silent
 	// Workspace runs the agent in the sample workspace, where its model has to see our tools and instructions, and the
 	// answers of the command line. Otherwise it runs in an empty project.
 	Workspace bool
@@ -66,8 +64,7 @@ func (l *lab) readTOML(into any, elem ...string) error {
 	return nil
 }
 
-// do has the agent do a task, and checks what its model saw and, if the agent has a
-// history, what convtools reads of it.
+// do has the agent do a task, and checks what its model saw and, if it has a history, what convtools reads of it.
 func (w *worker) do(ctx context.Context, t task) error {
 	for name, content := range t.Files {
 		if err := os.WriteFile(filepath.Join(w.project, name), []byte(content), 0o600); err != nil {
@@ -128,18 +125,13 @@ func (w *worker) resolveCall(planned plannedCall, earlier []string) (call, error
 	c := call{planned.Tool, map[string]any{}}
 	var errs []error
 	for name, value := range planned.Arguments {
-		resolved, err := resolve(w.inProject(value), earlier)
+		if s, isString := value.(string); isString {
+			value = strings.ReplaceAll(s, "{{project}}", w.project)
+		}
+		resolved, err := resolve(value, earlier)
 		c.Arguments[name], errs = resolved, append(errs, err)
 	}
 	return c, errors.Join(errs...)
-}
-
-// inProject returns an argument with the path of the project in place of {{project}}.
-func (w *worker) inProject(value any) any {
-	if s, isString := value.(string); isString {
-		return strings.ReplaceAll(s, "{{project}}", w.project)
-	}
-	return value
 }
 
 // resolve replaces a reference such as "$id". It looks for id="text" or "id": "text" in the answers, the latest first,
@@ -197,7 +189,7 @@ func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error 
 // checkOffered compares the tools and instructions that the model sees with those of convtools.
 func (w *worker) checkOffered(ctx context.Context) error {
 	exchanges := w.model.Exchanges()
-	// Only a request for a title has no tools, and the model has answered other requests.
+	// A request for a title has no tools. The model has also answered a task, whose request has tools.
 	first := exchanges[slices.IndexFunc(exchanges, func(e modeltest.Exchange) bool { return len(e.Tools) > 0 })]
 	var errs []error
 	for _, tool := range w.tools {
@@ -218,8 +210,9 @@ func (w *worker) checkOffered(ctx context.Context) error {
 	seen := joinWords(strings.ReplaceAll(string(first.Body), `\n`, " "))
 	for paragraph := range strings.SplitSeq(results[0].Instructions, "\n\n") {
 		isSeen := strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`)))
-		differs := strings.Contains(paragraph, "conversation you are in") // only the server of an agent knows the conversation
-		if !isSeen && !differs {
+		// Only the agent's own server knows the conversation, so this paragraph differs from that of the server above.
+		mayDiffer := strings.Contains(paragraph, "conversation you are in")
+		if !isSeen && !mayDiffer {
 			errs = append(errs, fmt.Errorf("the model does not see of the instructions: %s", paragraph))
 		}
 	}

@@ -59,8 +59,7 @@ func (h *header) read(kind string) (*archive.Conversation, error) {
 	return c, err
 }
 
-// node is a node of the tree of a conversation's messages: a user who edits a message, or lets the program
-// answer again, begins a branch.
+// node is a node of the tree of messages: a user who edits one, or has the program answer again, begins a branch.
 type node struct {
 	id      string
 	native  string       // its id in the export

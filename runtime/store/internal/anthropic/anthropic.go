@@ -1,5 +1,4 @@
-// Package anthropic decodes messages in the form of Anthropic's API, which Claude Code, Cline and the exports of
-// Claude.ai record.
+// Package anthropic decodes messages in the form of Anthropic's API, as Claude Code, Cline and Claude.ai record them.
 package anthropic
 
 import "github.com/convtools/convtools/runtime/store/jsontext"

@@ -1,8 +1,7 @@
 // Package history has the parts that stores of recorded sessions share: it opens their directories, lists
 // their files, and turns decoded records into numbered events. It knows no file format, and never writes.
 //
-// To add a store of files, write a package with these four parts, and add a line to the list of kinds
-// in package conversations:
+// To add a store of files, write a package with four parts, and add a line to the kinds in package conversations:
 //
 //   - Store embeds [Store]. Home returns the directory of the program, and IDs the form of its ids.
 //   - List calls [ListFiles] with a function that finds the files ([Store.Walk]), or [List] if a file is
@@ -129,8 +128,7 @@ func (i *IDs) normal(text string) (string, bool) {
 	return text, IsUUID(text)
 }
 
-// Split returns the session and the part of an id, and false for a text that is no id of this form. The case of prefix and
-// uuid does not matter.
+// Split returns the session and the part of an id; false for another text. The case of prefix and uuid does not matter.
 func (i *IDs) Split(text string) (session, part string, ok bool) {
 	rest, prefixed := CutPrefix(text, i.Prefix)
 	isPartValid := true

@@ -29,8 +29,7 @@ type Session struct {
 
 func (s Session) session() Session { return s }
 
-// Note sets what a recorder has found in the events of the session: the request, the time of the last event, and
-// whether any can be read.
+// Note sets the request, the time of the last event and whether any can be read, as a recorder has found them.
 func (s *Session) Note(r *Recorder) { s.Request, s.Last, s.Readable = r.Request, r.Last, r.Readable }
 
 // Entry is a file of sessions.

@@ -1,5 +1,4 @@
-// Package jpevents reads the events of a JP conversation: an events.json file, or the events that
-// a command line prints.
+// Package jpevents reads the events of a JP conversation, from its file or from the output of a command line.
 //
 // [Scan] finds the events, and [Event.Decode] decodes JSON escapes, and the base64 of tool data and metadata.
 //

@@ -1,5 +1,4 @@
-// Package jsonl reads files of JSON lines that another program may be writing: whole, or only their
-// beginning and their end.
+// Package jsonl reads files of JSON lines that another program may be writing: whole, or only beginning and end.
 //
 // A line ends at a line feed and nowhere else: U+2028 can stand in it. Text after the last line
 // feed is not a line yet, and is never read. The package does not parse JSON, and never writes.

@@ -54,8 +54,7 @@ func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(con
 	}
 }
 
-// columns returns the plain columns of plain tables, as TABLE.COLUMN. It leaves out views and virtual tables, which have
-// no root page.
+// columns returns the plain columns of plain tables, as TABLE.COLUMN. Views and virtual tables have no root page.
 func columns(ctx context.Context, db *sqlitefile.DB) (map[string]bool, error) {
 	found := map[string]bool{}
 	err := db.Each(ctx, func(rows *sql.Rows) error {

@@ -166,8 +166,7 @@ func (db *DB) failure(ctx context.Context, err error) error {
 
 // Errors about a database that contain nothing recorded in it.
 var (
-	// ErrChanged is the error if the owner of a database changes it while it is read. Opened again, the
-	// database has its new content.
+	// ErrChanged is the error if a database changes while it is read. Opened again, it has its new content.
 	ErrChanged error = store.StateError("the database was changed while it was read")
 	// ErrJoint is the error for an unfinished transaction in several databases.
 	ErrJoint error = store.StateError("it has an unfinished transaction that includes other databases, which are not read")
