@@ -127,10 +127,10 @@ func (l *lowering) addParameters() {
 	}
 }
 
-// addLines sets the lines of p, which is the parameter or value at path, and of all values nested in p. The line of p
-// includes rules. If l is wordless, no parameter or member gets a line, but every problem is reported.
+// addLines sets the lines that describe p, which is at path, and the values nested in p. The line of p includes rules,
+// which are rules between parameters in words. If l.wordless is true, parameters and members get no line.
 func (l *lowering) addLines(p *ir.Param, path string, rules []constraint) {
-	if !l.target.Schema {
+	if !l.target.Schema { // a target without JSON Schema cannot have all parts of a value
 		l.reportOmitted(p, path)
 	}
 	if !l.wordless {
