@@ -68,8 +68,8 @@ func (c *Config) readTopics(f *File) {
 	}
 }
 
-// addFile sets the fields of the topic that f has values for, and adds the patterns of f to Learned and Disabled. topics
-// are all topics of f. Outside becomes the directory of the subjects, if f is the user's own file and names one.
+// addFile sets the fields of the topic that f has values for, and adds the patterns of f to Learned and Disabled.
+// topics are all topics of f. If f sets Subjects, Outside becomes its absolute path in the user's own file, else "".
 func (t *Topic) addFile(f *File, topics values) {
 	learned, disabled := t.Learned, t.Disabled // of earlier files; decodeTable replaces them
 	t.Learned, t.Disabled = nil, nil           // so they stay empty if f has no patterns

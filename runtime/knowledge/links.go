@@ -12,7 +12,7 @@ import (
 )
 
 // linkTargets returns what a link in the topic may lead to: subjects by each of their names, and folders by their paths,
-// with the value nil. If several have the same name, an enabled subject goes before a disabled one, and both before a folder.
+// with the value nil. If several have one name, it leads to an enabled subject first, then a disabled one, then a folder.
 func (t *topic) linkTargets() map[string]*subjects.Subject {
 	targets := map[string]*subjects.Subject{subjects.TopicDir: nil}
 	for _, s := range t.tree.Subjects {

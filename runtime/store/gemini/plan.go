@@ -176,8 +176,8 @@ func (p *plan) applyLine(line []byte) bool {
 	return true
 }
 
-// put adds m to the plan, or replaces the message with the same id. A message recorded whole (own)
-// replaces any message. Another message replaces only one that is not whole and differs. Noise and a compaction stay.
+// put adds m to the plan, or replaces the message with the same id. A message recorded whole (own) replaces any message;
+// another replaces only a message that is not whole and has another content. Noise and a compaction are kept.
 func (p *plan) put(m message) {
 	m.identity = m.record.identity()
 	i, known := p.index[jsontext.String(m.ID)]

@@ -36,8 +36,8 @@ func (i *info) archived() bool { return i.Time.Archived != 0 }
 const forkMark = " (fork #" // in the title of a fork, before its number
 
 // origin returns the session in all from which i was forked; nil if i is no fork, or all has no such session. opencode
-// records no link. A fork begins with copies of the origin's messages, so Begun, the time of the first message, is equal.
-// The fork's title is the origin's with the next number: origin prefers a session with the right title, then the oldest.
+// records no link. A fork begins with copies of the origin's messages, so Begun, the time of the first, is equal.
+// The fork's title is the origin's with the next number: origin prefers a session with that title, then the oldest.
 func (i *info) origin(all []*info) *info {
 	title, count, isFork := strings.Cut(i.Title, forkMark)
 	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created { // copies are older than the fork
@@ -122,10 +122,10 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// conversation returns the entry of i in a list. all are the project's sessions. A request takes a default title's place.
+// conversation returns the entry of i in a list. all are the project's sessions. A request replaces a default title.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
-	isFork := from != nil && (!from.archived() || i.archived()) // an archived origin is only in lists of archived sessions
+	isFork := from != nil && (!from.archived() || i.archived()) // some lists omit archived sessions
 	c := &conversation{s, i, isFork}                            // isFork: each list with i has the origin too
 	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: history.Moment(i.Time.Created)}
 	if isDefaultTitle(i.Title) {

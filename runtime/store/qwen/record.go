@@ -108,8 +108,8 @@ func (d *decoder) record(r *record) {
 	}
 }
 
-// isPrompt reports whether the message is a prompt of a person, or an assistant's request to a sub-agent, which is recorded
-// without a provenance and a subtype. The program itself wrote the other messages of the type user.
+// isPrompt reports whether the message is a prompt of a person, or an assistant's request to a sub-agent, which has
+// neither a provenance nor a subtype. The program itself wrote the other messages of the type user.
 func (r *record) isPrompt() bool {
 	const whileAssistantWorks = "mid_turn_user_message"
 	return (r.Provenance == "" || r.Provenance == "real_user") && (r.Subtype == "" || r.Subtype == whileAssistantWorks)

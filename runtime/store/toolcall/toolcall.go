@@ -56,9 +56,9 @@ func Edits(e *transcript.Event) []Edit {
 	return edits(e.Arguments, "", maxDepth)
 }
 
-// edits returns the changes in a value. A text can be a patch. An object with a path and a new text is one change; of any
-// other object, edits searches the texts for patches and the lists for changes. path is the file of a change that names
-// no file. depth is how many more lists, each inside the list before, may be searched.
+// edits returns the changes in a value. A text can be a patch. An object with a path and a new text is one change; in
+// another object, edits searches the texts for patches and the lists for changes. path is the file of a change that
+// names no file. depth is how many more lists, each inside the list before, may be searched.
 func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	if _, isText := jsontext.Unquote(value); isText {
 		return patch(jsontext.String(value), path)

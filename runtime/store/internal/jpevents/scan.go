@@ -16,8 +16,8 @@ import (
 )
 
 // Scan calls yield with each event of a file until yield returns false, and returns the totals of the events. Like JP,
-// it counts 0 events if the file is damaged or an event has no timestamp: Uncounted then says why. All calls of yield get
-// a pointer to the same Event. The error is a [*store.DamageError]; yield gets every whole event before the damage.
+// it counts 0 events if the file is damaged or an event has no timestamp: Uncounted then says why. All calls of yield
+// get a pointer to the same Event. The error is a [*store.DamageError]; yield gets every whole event before the damage.
 //
 // Strings are not checked, so a control character or a wrong escape in one is not damage.
 func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
