@@ -11,13 +11,12 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// maxDepth is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
-// them badly.
+// maxDepth is the maximum depth of values nested in a parameter. Models fill, and clients show, deeper values badly.
 const maxDepth = 4
 
 // params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go
-// names of nested types begin with owner. depth is the number of values around list; at depth 0 params adds the
-// parameters with a mistake in their type, constraints or default to c.unsound.
+// names of nested types begin with owner. depth is the number of arrays and objects around list, 0 for parameters and
+// fields. At depth 0, params adds those with a mistake in their type, constraints or default to c.unsound.
 func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param {
 	names := map[string]string{} // by Go name: the name of the parameter
 	var out []ir.Param
@@ -25,7 +24,8 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 		diagsBefore := len(c.diags)
 		p := c.param(&list[i], owner, depth)
 		badDefault := list[i].Default.Set && p.Default == nil // param returns no default that is wrong
-		if depth == 0 && (badDefault || !c.valuesKnown(&list[i], diagsBefore)) {
+		isSound := !badDefault && c.valuesKnown(&list[i], diagsBefore)
+		if depth == 0 && !isSound {
 			c.unsound[p.Name] = true
 		}
 		out = append(out, p)

@@ -16,8 +16,7 @@ import (
 // Contract is the facts of a contract, as decoded from JSON.
 type Contract map[string]any
 
-// Parse parses a contract.lock: JSON, or the text with one fact a line that releases up to 0.1 wrote. An error names
-// the line.
+// Parse parses a contract.lock: JSON, or the text of releases up to 0.1 with one fact a line. An error names the line.
 func Parse(data []byte) (Contract, error) {
 	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
 		return parseLines(string(data))
@@ -66,10 +65,11 @@ func parseLines(text string) (Contract, error) {
 // key that has a different value already. A key such as "enum", for which isSet is true, collects the values instead.
 func (c Contract) addLine(line string) error {
 	subject, property, hasProperty := strings.Cut(line, ": ")
+	kinds := []string{"tool", "error", "alias", "parameter", "member", "variant", "element", "attribute", "child", "field", "code"}
 	item := map[string]any(c)
 	for part := range strings.SplitSeq(subject, ", ") {
 		kind, name, ok := strings.Cut(part, " ")
-		if !ok || !slices.Contains(kinds(), kind) {
+		if !ok || !slices.Contains(kinds, kind) {
 			return fmt.Errorf("no %q is known here", part)
 		}
 		item = subobject(subobject(item, kind), name) // item[kind][name]
@@ -96,11 +96,6 @@ func (c Contract) addLine(line string) error {
 	return nil
 }
 
-// kinds returns the kinds of items.
-func kinds() []string {
-	return []string{"tool", "error", "alias", "parameter", "member", "variant", "element", "attribute", "child", "field", "code"}
-}
-
 // subobject returns the object in the member name of object. It makes an empty one if the member is no object.
 func subobject(object map[string]any, name string) map[string]any {
 	inner, ok := object[name].(map[string]any)
@@ -123,8 +118,7 @@ type node struct {
 	facts   map[string]any
 }
 
-// pair is an item in the old and in the new contract. before is nil if the item was added, and after is nil if it was
-// removed.
+// pair is an item of the old and of the new contract. before is nil for an added item, after is nil for a removed item.
 type pair struct {
 	name          string
 	before, after *node
