@@ -172,7 +172,7 @@ func (c *checking) histories(ctx context.Context) {
 	}
 }
 
-// history adds the check of a program: how many conversations it recorded, which are unreadable, when it deletes them.
+// history adds the check of a program: how many conversations it recorded, what was not read, and when it deletes them.
 func (c *checking) history(s *conversations.StoreReport) {
 	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")
@@ -186,7 +186,8 @@ func (c *checking) history(s *conversations.StoreReport) {
 	if len(s.Problems) > 0 {
 		check.Detail += "; not read: " + named(s.Problems)
 	}
-	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != store.Unnamed }) {
+	isFault := func(p conversations.Problem) bool { return p.Kind != store.Unnamed } // Unnamed: left out on purpose
+	if slices.ContainsFunc(s.Problems, isFault) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
 	}
 	if s.Retention > 0 && s.Conversations > 0 {
