@@ -127,21 +127,21 @@ type list struct {
 	from, to uint64
 }
 
-// lists yields the lists of the grams in a range, in the order of the grams. It finds the block of entries that can have
-// the first gram, and reads entries from there to the last gram.
+// lists yields the lists of the grams in a range, in the order of the grams. Each list has an entry, and each block
+// some entries. A block has three numbers: the gram, the offset and the offset of the list of its first entry.
 func (t *texts) lists(grams gramRange) iter.Seq[list] {
 	return func(yield func(list) bool) {
-		// number returns the nth number of a block, and first its first gram.
+		// number returns number n of a block: 0 is the gram, 1 the offset of the entry, 2 the offset of the list.
 		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(t.blocks[block*blockSize+4*n:])) }
 		first := func(block int) gram { return gram(number(block, 0)) } //nolint:gosec // 32 bits
-		end := len(t.blocks)/blockSize - 1                              // the block without entries
+		end := len(t.blocks)/blockSize - 1                              // the last block has no entries
 		block := max(0, sort.Search(end, func(n int) bool { return first(n) > grams.first })-1)
 		for ; block < end && first(block) <= grams.last; block++ {
-			l := list{gram: first(block), to: number(block, 2)}
+			l := list{gram: first(block), to: number(block, 2)} // the first list begins where l ends
 			for r := (reader{t.part(secEntries, number(block, 1), number(block+1, 1)), true}); len(r.rest) > 0; {
-				l.gram += gram(r.number())   //nolint:gosec // a difference of grams
-				l.count = uint32(r.number()) //nolint:gosec // a count
-				l.from, l.to = l.to, l.to+r.number()
+				l.gram += gram(r.number())           //nolint:gosec // a difference of grams
+				l.count = uint32(r.number())         //nolint:gosec // a count
+				l.from, l.to = l.to, l.to+r.number() // a size; the next list begins where this one ends
 				switch {
 				case !r.ok:
 					t.malformed()

@@ -154,12 +154,11 @@ func classOf(text []byte) (class, int) {
 	return other, size
 }
 
-// yieldIdentifier yields the parts of the identifier that begins at an offset, and then, if these are several, the whole
-// identifier. It returns the end of the identifier.
+// yieldIdentifier yields the parts of the identifier that begins at text[from], then the whole identifier if it has
+// several parts and no suffix such as 's. It returns the offset after the identifier and its suffix.
 func (r *Reader) yieldIdentifier(text []byte, from int, yield Yield) int {
-	begin, last := from, other // the beginning of the current part, and the class of the last character that is no mark
-	parts := 0
-	at := from
+	begin, at, parts := from, from, 0 // begin is the offset of the current part; parts counts the yielded ones
+	last := other                     // the class of the last character before at that is no mark
 	yieldPart := func(to int) {
 		if to > begin {
 			r.yieldWord(text[begin:to], begin, yield)
@@ -170,7 +169,7 @@ scan:
 	for at < len(text) {
 		c, size := classOf(text[at:])
 		switch {
-		case c == mark:
+		case c == mark: // belongs to the character before it: last stays
 			at += size
 			continue
 		case text[at] == '_' && last != other: // one underscore ends a part, a second one the identifier
@@ -180,13 +179,13 @@ scan:
 			continue
 		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]):
 			yieldPart(at)
-			return at + 2 // after the apostrophe and the letter of the suffix
-		case c == other, c == unspaced:
+			return at + 2 // after the apostrophe and its letter; the whole identifier is not yielded
+		case c == other, c == unspaced: // the identifier ends
 			break scan
-		case c == upper && (last == lower || last == digit):
+		case c == upper && (last == lower || last == digit): // readFile: a capital begins a part
 			yieldPart(at)
 			begin = at
-		case c == lower && last == upper: // HTTPServer: the last capital begins a word
+		case c == lower && last == upper: // HTTPServer: the last capital begins a part
 			if _, capital := utf8.DecodeLastRune(text[begin:at]); at-capital > begin {
 				yieldPart(at - capital)
 				begin = at - capital
