@@ -187,10 +187,10 @@ func withSource(s store.Store, problems []Problem) []Problem {
 // maxNearest is the number of ids that an error suggests.
 const maxNearest = 20
 
-// checkNamed adds the problems of the listed conversations to the omitted, except those of single fields. It returns nil
-// if no conversation that the filter names is missing. Otherwise the error is the first problem of listing the stores
-// that is about a missing conversation. If there is none, it is that of the context, that of Nothing, or a
-// [*NotFoundError] with similar ids.
+// checkNamed adds the problems of the listed conversations to q.omitted, except problems with single fields. It returns
+// nil if missing, the ids of the filter that no store has, is empty. Otherwise it returns the first of these errors:
+// the first of problems that concerns a missing conversation; ctx.Err(); a [*NoWorkspaceError] from Nothing if no
+// program has recorded anything; a [*NotFoundError] with similar ids.
 func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
@@ -222,7 +222,7 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 			}
 		}
 	}
-	return cmp.Or(ctx.Err(), q.Nothing(ctx), error(e))
+	return cmp.Or(ctx.Err(), q.Nothing(ctx), error(e)) // the first error that is not nil
 }
 
 // isOfField reports whether a problem is with a single field in the metadata of a conversation.

@@ -52,7 +52,8 @@ type kind struct {
 	archive   bool     // its conversations belong to no project
 }
 
-// kinds returns all kinds of stores.
+// kinds returns all kinds of stores. Each has its fields in order: name, program, resume, homes, open, ids, variables,
+// archive. For JP, which keeps conversations in projects, the fields homes, open and ids are nil.
 func kinds() []kind {
 	return []kind{
 		{jp.Name, "JP", "jp query --id jp-cID", nil, nil, nil, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
