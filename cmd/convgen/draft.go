@@ -195,7 +195,7 @@ func parseHelp(words []string, help string) []option {
 	}
 	seen, certain := map[string]bool{"help": true, "version": true}, len(operands) // certain counts what is not doubtful
 	var found []option
-	add := func(o option) {
+	add := func(o option) { // leaves out a second option of the same name, and options over the maximum
 		o.name = parameterName(o.flag)
 		if seen[o.name] || certain >= maxOptions {
 			return

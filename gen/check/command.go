@@ -162,8 +162,7 @@ func isAnyText(p *ir.Param) bool {
 	return p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == ""
 }
 
-// reportNonScalars reports each array and object among the parts of the text f. The text takes only strings, numbers
-// and booleans.
+// reportNonScalars reports each array and object among the parts of f, a text of strings, numbers and booleans.
 func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []commandline.Part) {
 	for _, part := range parts {
 		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {

@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// maxDepth is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
-// them badly.
+// maxDepth is the maximum depth of values nested in a parameter. Models fill, and clients show, deeper values badly.
 const maxDepth = 4
 
 // params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go

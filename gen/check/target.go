@@ -20,8 +20,7 @@ import (
 // longestWhen is the maximum length, in characters, of the text by which a host picks a skill. It is in every prompt.
 const longestWhen = 300
 
-// longestSkill is the maximum length, in characters, of a skill's text. A model sees the text during the whole
-// conversation.
+// longestSkill is the maximum length, in characters, of a skill's text. A model sees it during the whole conversation.
 const longestSkill = 8192
 
 // targets checks the module and the [targets] of tools.toml and returns the targets.

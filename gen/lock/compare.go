@@ -400,8 +400,7 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 	c.changed(before, after, prefix+"key", "key-changed", prefix+"key")
 }
 
-// boundRule returns the rule for a bound that changed: the rule for a bound that is stricter than before, or
-// constraint-relaxed.
+// boundRule returns the rule for a changed bound: the one for a bound stricter than before, or constraint-relaxed.
 func boundRule(before, after *node, key string, row ir.Constraint) string {
 	was, existed := before.number(key)
 	is, exists := after.number(key)

@@ -66,8 +66,7 @@ func definitions(c *ir.Contract, s *ir.Skill) []string {
 	return globs
 }
 
-// relative returns the relative path from one folder to another. Both are slash-separated and relative to the same
-// root.
+// relative returns the relative path from one folder to another. Both are slash-separated and relative to one root.
 func relative(from, to string) string {
 	up, down := strings.Split(path.Clean(from), "/"), strings.Split(path.Clean(to), "/")
 	if up[0] == "." { // from is the root itself

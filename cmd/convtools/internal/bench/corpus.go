@@ -179,8 +179,8 @@ type class struct {
 	since, until time.Time // zero for all times
 }
 
-// classes returns the queries to measure, perClass queries of each kind. A word that planted returns is in one message
-// of so many: 100,000, 1,000 or 100.
+// classes returns the queries to measure, perClass queries of each kind. planted(n, i) is a word that one message
+// in n has, if n is 100,000, 1,000 or 100.
 func (c *corpus) classes() []class {
 	r := random(14, 1)
 	newClass := func(name string, query func(i int) string) class {
@@ -202,7 +202,7 @@ func (c *corpus) classes() []class {
 			if odd := []string{"\x01", "é", "ж", "qzxv"}; i < len(odd) {
 				return odd[i]
 			}
-			return planted(1, i) // in no text: there are only the words of the three sizes above
+			return planted(1, i) // no message has it
 		}),
 		newClass("phrase", func(i int) string { // every third one has rarer words and is found nowhere
 			word := func(n int) string { return c.words[r.IntN(n)] }
