@@ -35,7 +35,8 @@ func breaking(args []string, stdout, stderr io.Writer) error {
 	if *asJSON {
 		*format = "json"
 	}
-	printChanges := changePrinters()[*format]
+	printers := map[string]func(io.Writer, []lock.Change) error{"text": printChangesText, "json": printChangesJSON, "github": annotateChanges}
+	printChanges := printers[*format]
 	switch {
 	case *against == "":
 		return misuse{"it takes one contract to compare with", hint}
@@ -115,10 +116,6 @@ func oldContract(dir, against, generated string) ([]byte, error) {
 		return nil, noContract(fmt.Errorf("git show %s: %s", revision, reason), "commit generated/contract.lock; a clone that is shallow has to fetch the revision first")
 	}
 	return data, nil
-}
-
-func changePrinters() map[string]func(io.Writer, []lock.Change) error {
-	return map[string]func(io.Writer, []lock.Change) error{"text": printChangesText, "json": printChangesJSON, "github": annotateChanges}
 }
 
 func printChangesText(w io.Writer, changes []lock.Change) error {

@@ -38,15 +38,14 @@ type draft struct {
 
 // option describes an option or operand of a program, as read from its help text.
 type option struct {
-	flag  string // with its hyphens; empty for an operand
-	name  string // the name of the parameter
-	value string // the placeholder of its value; empty if it takes none
-	says  string
-	enum  []string
-	many  bool
-	// separator is between an option and its value: = or a space.
-	separator string
-	doubtful  bool // the help does not show clearly whether it takes a value, or its meaning
+	flag      string // with its hyphens; empty for an operand
+	name      string // the name of the parameter
+	value     string // the placeholder of its value; empty if it takes none
+	says      string
+	enum      []string
+	many      bool
+	separator string // between an option and its value: = or a space
+	doubtful  bool   // the help does not show clearly whether it takes a value, or its meaning
 }
 
 // lineName returns the name of the draft's command line in tools.toml. It is the name of the program whose help was
@@ -74,14 +73,16 @@ func (d *draft) declaration(name string) string {
 	return fmt.Sprintf("[cli.%s]\ncommand = [%s]%s\n", name, command, remark)
 }
 
-// text returns the text of the spec. line names its command line in tools.toml, and short its tool without the family.
+// text returns the text of the spec, for a handler or for a command. line is the name of the command's program in
+// tools.toml. The command has the words after the program in d.words, whose help was read. If no help was read, the
+// command has the word short, the name of the tool without its family.
 func (d *draft) text(line, short string) string {
 	if d.handler {
 		return fmt.Sprintf(handlerDraft, d.tool)
 	}
 	words := []string{strings.ReplaceAll(short, "_", "-")}
 	if len(d.words) > 0 {
-		words = d.words[1:]
+		words = d.words[1:] // without the program
 	}
 	var args, parameters strings.Builder
 	for _, word := range words {
@@ -182,22 +183,19 @@ func outputOf(command []string) (string, error) {
 	return string(result.Stdout) + "\n" + string(result.Stderr) + "\n", nil
 }
 
-// parseHelp returns the options and operands in the help text of a command, whose words are given. An option has a line
-// of its own, with its value and its meaning; several options on one line are doubtful. Operands are in the usage line.
+// parseHelp returns the options and operands in a help text. words are those of the command that the help is about.
+// Options are on lines of their own; several options on one line are doubtful. Operands are in the usage line.
 func parseHelp(words []string, help string) []option {
-	// The groups of pattern: hyphens, [no-], the name, [ before an optional value, the separator, the value, the meaning.
-	const value = `[<{[]?[A-Za-z0-9_|,.:'"-]*[>}\]]?:?`
-	pattern := regexp.MustCompile(`^\s{1,12}(?:-\w(?:[ =]?` + value + `)?, +)?(--?)(\[no-\])?([A-Za-z][\w-]*)(\[?)([= ]?)(` + value + `)\]?(?:(?:\s{2,}|\t)(.*))?$`)
-	onOneLine := regexp.MustCompile(`\s(-[a-z][\w-]*)(?: ([A-Z]+)\b)?`)
-	help = regexp.MustCompile(`\x1b\[[0-9;]*m|.\x08`).ReplaceAllString(help, "")
+	onOneLine := regexp.MustCompile(`\s(-[a-z][\w-]*)(?: ([A-Z]+)\b)?`)          // the option, and its value
+	help = regexp.MustCompile(`\x1b\[[0-9;]*m|.\x08`).ReplaceAllString(help, "") // without colors and bold type
 	operands := parseOperands(words, help)
 	taken := map[string]bool{"ctx": true, "action": true, "answers": true, "options": true} // hosts use these names
 	for _, o := range operands {
 		taken[o.name] = true
 	}
-	seen, certain := map[string]bool{"help": true, "version": true}, len(operands) // certain: the number not doubtful
+	seen, certain := map[string]bool{"help": true, "version": true}, len(operands) // certain counts what is not doubtful
 	var found []option
-	add := func(o option) {
+	add := func(o option) { // leaves out a second option of the same name, and options over the maximum
 		o.name = parameterName(o.flag)
 		if seen[o.name] || certain >= maxOptions {
 			return
@@ -214,40 +212,55 @@ func parseHelp(words []string, help string) []option {
 	}
 	lines := strings.Split(help, "\n")
 	for i, line := range lines {
-		match := pattern.FindStringSubmatch(line)
-		if match == nil {
-			if matches := onOneLine.FindAllStringSubmatch(line, -1); len(matches) > 1 && strings.HasPrefix(strings.TrimSpace(line), "-") {
-				for _, m := range matches {
-					add(option{flag: m[1], value: m[2], doubtful: true})
-				}
+		if o, ok := parseOption(line); ok {
+			// The meaning can be on the next line, which is indented further.
+			if o.says == "" && i+1 < len(lines) && strings.HasPrefix(strings.ReplaceAll(lines[i+1], "\t", "      "), "      ") {
+				o.says = strings.TrimSpace(lines[i+1])
 			}
-			continue
-		}
-		o := option{flag: match[1] + match[3], separator: match[5], value: strings.Trim(match[6], `<>[]'":`), says: match[7], doubtful: match[2] != "" || match[4] != ""}
-		if match[1] == "--" {
-			o.separator = "="
-		}
-		if inside, ok := strings.CutPrefix(o.value, "{"); ok {
-			o.enum = strings.FieldsFunc(strings.TrimSuffix(inside, "}"), func(r rune) bool { return r == ',' || r == '|' })
-			o.value = "choice"
-		}
-		if strings.HasSuffix(match[6], ":") { // the brackets show a default
-			switch _, err := strconv.Atoi(o.value); {
-			case o.value == "false":
-				o.value = ""
-			case err == nil:
-				o.value = "n"
-			default:
-				o.doubtful, o.value = o.value == "true", "text"
+			add(o)
+		} else if matches := onOneLine.FindAllStringSubmatch(line, -1); len(matches) > 1 && strings.HasPrefix(strings.TrimSpace(line), "-") {
+			for _, m := range matches {
+				add(option{flag: m[1], value: m[2], doubtful: true})
 			}
 		}
-		// The meaning can be on the next line, which is indented further.
-		if o.says == "" && i+1 < len(lines) && strings.HasPrefix(strings.ReplaceAll(lines[i+1], "\t", "      "), "      ") {
-			o.says = strings.TrimSpace(lines[i+1])
-		}
-		add(o)
 	}
 	return append(found, operands...)
+}
+
+const optionValue = `[<{[]?[A-Za-z0-9_|,.:'"-]*[>}\]]?:?` // such as FILE, <file> or {yes,no}
+
+// optionLine matches a line such as "  -o, --output=FILE  the file to write". Its groups are the hyphens, [no-], the
+// name, [ before an optional value, the separator, the value and the meaning.
+var optionLine = regexp.MustCompile(`^\s{1,12}(?:-\w(?:[ =]?` + optionValue + `)?, +)?(--?)(\[no-\])?([A-Za-z][\w-]*)(\[?)([= ]?)(` + optionValue + `)\]?(?:(?:\s{2,}|\t)(.*))?$`)
+
+// parseOption returns the option on a line such as "  -o, --output=FILE  the file to write". It returns false if the
+// line has another form. An option whose value may be left out, or whose name may begin with no-, is doubtful.
+func parseOption(line string) (o option, ok bool) {
+	match := optionLine.FindStringSubmatch(line)
+	if match == nil {
+		return option{}, false
+	}
+	hyphens, no, name, bracket, separator, value, says := match[1], match[2], match[3], match[4], match[5], match[6], match[7]
+	o = option{flag: hyphens + name, separator: separator, value: strings.Trim(value, `<>[]'":`), says: says, doubtful: no != "" || bracket != ""}
+	if hyphens == "--" {
+		o.separator = "="
+	}
+	if inside, ok := strings.CutPrefix(o.value, "{"); ok {
+		o.enum = strings.FieldsFunc(strings.TrimSuffix(inside, "}"), func(r rune) bool { return r == ',' || r == '|' })
+		o.value = "choice"
+	}
+	if isDefault := strings.HasSuffix(value, ":"); isDefault { // as in "--all=false:", where it shows the type
+		switch _, err := strconv.Atoi(o.value); {
+		case o.value == "false": // an option without a value
+			o.value = ""
+		case err == nil: // a number
+			o.value = "n"
+		default:
+			o.doubtful = o.value == "true" // such an option may be given without a value
+			o.value = "text"
+		}
+	}
+	return o, true
 }
 
 // parameterName converts a name in a help text to the name of a parameter.

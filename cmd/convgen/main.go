@@ -334,9 +334,9 @@ func lockProject(dir string, wait time.Duration) (unlock func(), err error) {
 // maxLock is the maximum size in bytes of a contract.lock that is compared.
 const maxLock = 64 << 20
 
-// warn prints the changes that break callers, if contract.lock is about to change. It compares the specs with the
-// contract.lock of the last commit or, if that one cannot be read, with the existing file. It prints nothing if the
-// existing file was never committed, or cannot be read either.
+// warn prints a warning for each change that breaks callers, if contract.lock is about to change. The old contract is
+// the contract.lock of the last commit or, if git cannot show this file, the one in the project. Without an old
+// contract, warn prints nothing.
 func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, differences []plan.Difference) {
 	name := path.Join(result.Contract.Targets.Generated, lock.File)
 	if !slices.Contains(differences, plan.Difference{Path: name, Kind: plan.Stale}) {
@@ -345,7 +345,7 @@ func (o *options) warn(root *os.Root, stderr io.Writer, result *plan.Result, dif
 	old, err := oldContract(o.dir, "git:HEAD", result.Contract.Targets.Generated)
 	if err != nil {
 		if o.uncommitted(name) {
-			return
+			return // nobody depends on a contract that was never committed
 		}
 		if old, err = safefile.ReadIn(root, name, maxLock); err != nil {
 			return

@@ -127,7 +127,8 @@ func (s *served) load() {
 	s.tools, s.runner = tools, runner
 }
 
-// wrongFiles returns the tool's name of each file with an error, by the file's name; "" if it cannot be read.
+// wrongFiles returns the files with an error. A key is the name of such a file, and its value is the name of the tool
+// that the file declares, or "" if no name could be read.
 func wrongFiles(project *spec.Project, diags diag.List) map[string]string {
 	wrong := map[string]string{}
 	for _, d := range diags {
@@ -245,13 +246,14 @@ func (s *served) call(ctx context.Context, call contract.Call) (string, error) {
 	return "", contract.UnknownTool(call.Tool, names)
 }
 
-// mayRunUnasked reports whether a host may run a tool without asking the user. An unattended host may run any tool;
-// others may run a tool that they were told only reads, under one of its names or under the name of the call.
+// mayRunUnasked reports whether a host may run a tool without asking the user. An unattended host may run any tool. Any
+// other host may run the tool if it was told that the tool only reads: s.reading, the names of such tools, contains a
+// name of the tool, or name, which is the name in the call.
 func (s *served) mayRunUnasked(t *servedTool, name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.unattended || slices.ContainsFunc(s.reading, func(reading string) bool {
-		return t.AnswersTo(reading) || reading == name || ir.Flat(reading) == name
+		return t.AnswersTo(reading) || reading == name || ir.Flat(reading) == name // a flat name has no dot
 	})
 }
 
@@ -368,8 +370,8 @@ func workspace(args []string) string {
 	return ""
 }
 
-// try runs the examples of one tool, or of all reading tools, and prints the answers. It returns an error if there is
-// no example, if a call fails and, unless one tool was named, if a spec has a mistake.
+// try runs the examples of the tool that args names, or of all tools that only read, and prints the answers. It returns
+// an error if no example ran or a call failed. If args names no tool, a mistake in any spec is also an error.
 func try(args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("try", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -27,14 +27,14 @@ func (c *checker) command(t *ir.Tool, s *spec.Command) *commandline.Command {
 	}
 	c.exits(out, s)
 	c.surroundings(t, out, s)
-	optionsEnded := false // in every call, an argument before this one ends the options
+	optionsEnded := false // true after an argument, such as --, that ends the options in every call
 	for i := range s.Args {
 		arg, ok := c.arg(t, &s.Args[i])
 		if !ok {
 			continue
 		}
-		beginsWithValue := len(arg.Value) > 0 && arg.Value[0].Value != ""
-		arg.Free = optionsEnded && beginsWithValue // its value may begin with a hyphen
+		beginsWithValue := len(arg.Value) > 0 && arg.Value[0].Value != "" // its first part is the value of a parameter
+		arg.Free = optionsEnded && beginsWithValue                        // this value may begin with a hyphen
 		out.Args = append(out.Args, arg)
 		optionsEnded = optionsEnded || endsOptions(arg, ends)
 	}
@@ -162,8 +162,7 @@ func isAnyText(p *ir.Param) bool {
 	return p.Kind == ir.String && len(p.Enum) == 0 && p.Pattern == "" && p.Format == ""
 }
 
-// reportNonScalars reports each array and object among the parts of the text f. The text takes only strings, numbers
-// and booleans.
+// reportNonScalars reports each array and object among the parts of f, a text of strings, numbers and booleans.
 func (c *checker) reportNonScalars(t *ir.Tool, f spec.Field[string], parts []commandline.Part) {
 	for _, part := range parts {
 		if p := t.Param(part.Value); p != nil && (p.Kind == ir.Array || p.Kind == ir.Object) {

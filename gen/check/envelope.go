@@ -385,11 +385,12 @@ func (c *checker) reportUnfilled(t *ir.Tool, s *spec.Envelope) {
 	}
 }
 
-// reportUnfilledRecord reports the parts of e that no key of a record fills. e is the element that the envelope s has
-// once for each record of the command.
+// reportUnfilledRecord reports the parts of e that nothing fills: its body, separator, attributes and children. e is
+// the element that is written once for each record of the command's output, such as a JSON object, and filled from the
+// keys of this record. s declares all elements.
 func (c *checker) reportUnfilledRecord(s *spec.Envelope, e *spec.Element) {
 	hint := "name a key of the command's JSON with from or text_from, or use handler = \"go\""
-	if e.Body.Set && !e.TextFrom.Set && !isBare(e) { // the whole record is the body of a bare element
+	if e.Body.Set && !e.TextFrom.Set && !isBare(e) { // a bare element is a body alone, and the whole record fills it
 		c.reportf(e.Body.At, "CT023", hint, "nothing fills the body of %s", e.Name.Value)
 	}
 	if e.Separator.Set {
@@ -403,8 +404,9 @@ func (c *checker) reportUnfilledRecord(s *spec.Envelope, e *spec.Element) {
 	}
 	for i, name := range e.Children.Value {
 		name, _, _ = splitChild(name)
-		child := s.Element(name) // nil if it is not declared, which is reported already
-		if filled := child == nil || (isBare(child) && child.TextFrom.Set); !filled {
+		switch child := s.Element(name); {
+		case child == nil: // the element is not declared, which is reported already
+		case !isBare(child), !child.TextFrom.Set: // a record fills only a child that is a body alone and names a key
 			c.reportf(e.Children.At.Elem(i), "CT023", hint+"; a child of a record is a body", "nothing fills the element %s", name)
 		}
 	}

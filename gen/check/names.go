@@ -144,13 +144,13 @@ func isGoFile(name string) bool {
 	return err == nil && matches
 }
 
-// declare returns a Go name for a declaration of the tool, and marks the Go name as declared for what. The result is
-// name, with ending appended until the tool does not declare it yet.
-func (c *checker) declare(name, ending, what string) string {
+// declare returns a Go name that is still free in the tool: name, with ending appended as often as needed. It records
+// that the Go name is taken by owner, a description such as "the tool note_list".
+func (c *checker) declare(name, ending, owner string) string {
 	for c.declared[name] != "" {
 		name += ending
 	}
-	c.declared[name] = what
+	c.declared[name] = owner
 	return name
 }
 

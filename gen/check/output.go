@@ -96,15 +96,15 @@ func pathSteps(path string) []string {
 	return ir.Steps(path)
 }
 
-// paths reports the paths in the record's element that select many values of a JSON record for a part with room for one
-// value, such as an attribute.
+// paths reports each path that selects many values for a part with room for one, such as an attribute. It checks the
+// paths in the element that is written once for each JSON record.
 func (c *checker) paths(s *spec.Tool) {
 	e := recordElement(s)
 	if e == nil {
 		return
 	}
 	reportMany := func(f spec.Field[string]) {
-		// A path that begins with every item is reported elsewhere.
+		// A path that begins with [] fits no part of a record, and is reported with the paths that are malformed.
 		if path := pathSteps(f.Value); slices.Contains(path, everyItem) && path[0] != everyItem {
 			c.reportf(f.At, "CT038", "an element that repeats holds many: name it with * among the children", "%s has as many values as there are items", f.Value)
 		}
@@ -121,8 +121,9 @@ func (c *checker) paths(s *spec.Tool) {
 	}
 }
 
-// outputFields sets the fields of delimited records that become more than a text. For each form of output it reports
-// fields, patterns and paths that are invalid or do not fit the record's element.
+// outputFields reports field names, patterns and paths that are invalid or do not fit the record's element, the element
+// that is written once for each record of the output. It sets the fields of delimited records, unless the record's
+// element is bare: a body without attributes and children.
 func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *commandline.Output) {
 	var names []string
 	place := o.At // of the names
@@ -163,7 +164,7 @@ func (c *checker) outputFields(t *ir.Tool, s *spec.Tool, o *spec.Output, out *co
 		return
 	}
 	if record := recordElement(s); record != nil && isBare(record) {
-		// A record that consists only of a body is text.
+		// The whole record becomes the body.
 		if len(names) > 0 && out.Form != "text" && record.At.Sound() {
 			c.reportf(place, "CT038", "give the element a text_from beside attributes, or print records without fields", "%s is a text and has no fields", record.Name.Value)
 		}

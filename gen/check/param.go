@@ -11,8 +11,7 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// maxDepth is the maximum depth of nested values below a parameter. Models fill deeper values badly, and clients show
-// them badly.
+// maxDepth is the maximum depth of values nested in a parameter. Models fill, and clients show, deeper values badly.
 const maxDepth = 4
 
 // params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go
@@ -182,17 +181,18 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 	}
 }
 
-// oneOrMany sets whether p takes one string as well as an array of strings. It reports one_or_many with another type,
-// with nullable, and with bounds that one item does not keep.
+// oneOrMany sets whether p takes one string as well as an array of strings. It reports one_or_many for a value of
+// another type or one that may be null, and limits on the number of items that exclude one item.
 func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
-	p.OneOrMany = s.OneOrMany.Value && p.Texts()
+	isTexts := p.Texts() // an array of strings, none of which may be null
+	p.OneOrMany = s.OneOrMany.Value && isTexts
 	minItems, maxItems := s.Constraints["min_items"], s.Constraints["max_items"]
 	switch {
 	case !s.OneOrMany.Set, p.Kind == "": // an unknown type is reported already
 	case p.Kind != ir.Array:
 		c.reportf(s.OneOrMany.At, "CT006", "", "one_or_many does not apply to the type %s", p.Kind)
 	case !s.OneOrMany.Value: // one_or_many = false is right for every array
-	case !p.Texts():
+	case !isTexts:
 		c.report(s.OneOrMany.At, "CT006", "one_or_many is of arrays of strings alone", "from_scalar among the repairs reads one value as an array")
 	case p.Nullable:
 		c.report(s.OneOrMany.At, "CT006", "one_or_many reads null as not given, so that nullable means nothing", "drop one of the two")
@@ -292,7 +292,7 @@ func typedList(list []any, p *ir.Param) any {
 // constraints checks the constraints of a value, and returns them. kind is the value's type, or "" if it is unknown.
 func (c *checker) constraints(s *spec.Param, kind ir.Kind) ir.Constraints {
 	var out ir.Constraints
-	var low spec.Field[any] // the last lower bound: in the table, its upper bound follows
+	var low spec.Field[any] // the last lower bound, set or not; the next row has its upper bound: max_items after min_items
 	for _, row := range ir.ConstraintTable() {
 		f := s.Constraints[row.Key]
 		if f.Set {

@@ -20,8 +20,7 @@ import (
 // longestWhen is the maximum length, in characters, of the text by which a host picks a skill. It is in every prompt.
 const longestWhen = 300
 
-// longestSkill is the maximum length, in characters, of a skill's text. A model sees the text during the whole
-// conversation.
+// longestSkill is the maximum length, in characters, of a skill's text. A model sees it during the whole conversation.
 const longestSkill = 8192
 
 // targets checks the module and the [targets] of tools.toml and returns the targets.
@@ -191,7 +190,8 @@ func isImportPath(p string) bool {
 }
 
 // deliverable reports the problems that the wanted targets would have with a tool's name, description and parameters.
-// It leaves out a problem with a part that another diagnostic is about, or that could not be read.
+// It leaves out a problem at a place that another rule has reported. If a parameter has a mistake, it leaves out all
+// problems with parameters.
 func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 	if !c.spec.Name.Set || !c.spec.Description.Set {
 		return
@@ -205,6 +205,7 @@ func (c *checker) deliverable(wanted *ir.Targets, t *ir.Tool) {
 			if problem.Description {
 				place = c.spec.Description.At
 			}
+			// CT029 is the rule of this function. Several targets may have a problem at one place.
 			reported := slices.ContainsFunc(c.diags, func(d diag.Diagnostic) bool { return d.Span == place.Span() && d.Rule != "CT029" })
 			mayFollow := len(c.unsound) > 0 && problem.Parameter != "" // from a mistake in a parameter
 			if !reported && !mayFollow {

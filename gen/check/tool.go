@@ -215,21 +215,22 @@ func paramNames(t *ir.Tool) []string {
 	return names
 }
 
-// completeness reports a tool that has a required parameter and no example, one with both a command and a handler or
-// neither, and, if soundEnvelope is true, an envelope that a command cannot fill.
+// completeness reports a tool with a required parameter and without an example, a tool with both a command and a
+// handler, and a tool with neither. If soundEnvelope is true, it also reports an envelope that a command cannot fill.
 func (c *checker) completeness(tool *ir.Tool, t *spec.Tool, soundEnvelope bool) {
 	required := slices.ContainsFunc(tool.Params, func(p ir.Param) bool { return p.Required })
 	if required && len(t.Examples) == 0 && !t.At.Key("examples").Doubtful() {
 		c.reportf(t.Name.At, "CT025", "add an [[examples]] table", "the tool has a required parameter and no example")
 	}
-	certain := !t.At.Key("command").Doubtful() && !t.At.Key("handler").Doubtful() // both could be read
+	// certain is false if an unreadable or misspelt key may have been meant for one of the two.
+	certain := !t.At.Key("command").Doubtful() && !t.At.Key("handler").Doubtful()
 	switch {
 	case tool.Handler == ir.HandlerGo && t.Command != nil:
 		c.reportName(t.Command.At, "CT023", `drop one of the two`, "the tool has a command, and a handler in Go")
 	case tool.Handler == ir.HandlerCommand && t.Command == nil && certain:
 		c.reportf(t.Name.At, "CT023", `add a [command] table, or handler = "go"`, "the tool has neither a command nor a handler")
 	}
-	wasRead := tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.At.Sound() // the whole envelope
+	wasRead := tool.Answer == ir.EnvelopeAnswer && t.Envelope != nil && t.Envelope.At.Sound() // every part of it
 	hasRoot := tool.Envelope.Element(tool.Envelope.Root) != nil
 	if tool.Handler == ir.HandlerCommand && soundEnvelope && wasRead && hasRoot {
 		c.reportUnfilled(tool, t.Envelope)

@@ -44,8 +44,7 @@ func TOML(src []byte) ([]byte, error) {
 	return out, checkSame(src, out)
 }
 
-// checkSame returns [ErrSyntax] if the document a is not TOML, and another error if the document b does not decode to
-// the same values.
+// checkSame returns [ErrSyntax] if document a is not TOML, and another error if b does not decode to the values of a.
 func checkSame(a, b []byte) error {
 	var before, after map[string]any
 	if err := toml.Unmarshal(a, &before); err != nil {

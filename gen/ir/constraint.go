@@ -53,8 +53,7 @@ type Constraint struct {
 	field func(*Constraints) any // returns a pointer to the field
 }
 
-// ConstraintTable returns every constraint, in the order in which they are checked and worded. Callers must not
-// change the result.
+// ConstraintTable returns all constraints, in the order of checking and wording. Callers must not change the result.
 func ConstraintTable() []Constraint { return constraintTable() }
 
 // constraintTable computes the result of [ConstraintTable] once, because every value of every tool needs it.
@@ -109,8 +108,7 @@ var constraintTable = sync.OnceValue(func() []Constraint {
 	}
 })
 
-// Of returns the value of the constraint in c: a float64, a string, a []string or true, or nil if c does not have the
-// constraint.
+// Of returns the value of the constraint in c: a float64, a string, a []string or true, or nil if c does not have it.
 func (k Constraint) Of(c *Constraints) any {
 	switch v := k.field(c).(type) { // a pointer to a field; the field of a bound is a pointer itself
 	case **float64:

@@ -198,8 +198,7 @@ type Param struct {
 
 	TypeName string  // the Go type of an object
 	Members  []Param // of an object, in the order of the spec
-	// Key is the member whose value selects the variant of an object. It is empty if the object has one form, which
-	// is in Members.
+	// Key is the member whose value selects the variant of an object, or "" if the object has only one form: Members.
 	Key      string
 	Variants []Variant
 }
@@ -265,8 +264,7 @@ func (t *Tool) Values() []*Param {
 	return all
 }
 
-// Rule is a relation between parameters that are not required and have no default. Exactly one of its lists is not
-// empty.
+// Rule is a relation between parameters that are not required and have no default. Exactly one list is set.
 type Rule struct {
 	Exclusive  []string // at most one of these is given
 	AtLeastOne []string // one or more of these are given

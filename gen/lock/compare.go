@@ -12,11 +12,10 @@ import (
 
 // Change is one difference between two contracts.
 type Change struct {
-	Rule    Rule
-	Subject string // "tool conversation_grep, parameter limit"
-	Detail  string // "the maximum was 200 and is 100"
-	// Accepted is the acceptance of a breaking change, or nil.
-	Accepted *ir.Accepted
+	Rule     Rule
+	Subject  string       // "tool conversation_grep, parameter limit"
+	Detail   string       // "the maximum was 200 and is 100"
+	Accepted *ir.Accepted // the acceptance of a breaking change, or nil
 }
 
 // String returns the change on one line.
@@ -351,17 +350,18 @@ func absorbed(after *node, key, value string) bool {
 		(value == ir.JSON(contract.FromString) || value == ir.JSON(contract.FromScalar))
 }
 
-// values adds a change for each value of key that only before or only after has, except for a repair whose removal makes
-// no difference. added and removed are ids of rules.
-func (c *comparison) values(before, after *node, key, added, removed string) {
+// values adds a change with addedRule for each value of key that only after has, and a change with removedRule for each
+// value that only before has. The removal of a repair, a correction of wrong arguments, is no change if after accepts
+// these arguments as they are.
+func (c *comparison) values(before, after *node, key, addedRule, removedRule string) {
 	for _, v := range after.values(key) {
 		if !slices.Contains(before.values(key), v) {
-			c.addChange(added, after, "%s %s is added", key, v)
+			c.addChange(addedRule, after, "%s %s is added", key, v)
 		}
 	}
 	for _, v := range before.values(key) {
 		if !slices.Contains(after.values(key), v) && !absorbed(after, key, v) {
-			c.addChange(removed, after, "%s %s is removed", key, v)
+			c.addChange(removedRule, after, "%s %s is removed", key, v)
 		}
 	}
 }
@@ -400,8 +400,7 @@ func (c *comparison) constraints(before, after *node, prefix string) {
 	c.changed(before, after, prefix+"key", "key-changed", prefix+"key")
 }
 
-// boundRule returns the rule for a bound that changed: the rule for a bound that is stricter than before, or
-// constraint-relaxed.
+// boundRule returns the rule for a changed bound: the one for a bound stricter than before, or constraint-relaxed.
 func boundRule(before, after *node, key string, row ir.Constraint) string {
 	was, existed := before.number(key)
 	is, exists := after.number(key)

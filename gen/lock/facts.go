@@ -185,10 +185,11 @@ func (f facts) parameters(kind string, params []ir.Param) {
 	}
 }
 
-// value adds the constraints of the value p and of the values in p, with keys that begin with prefix. The facts about the
-// items of an array are in f too, and their keys have one more "items." as prefix. Items that are strings get no type.
+// value adds the facts of the value p: its constraints, whether it may be null, and the key that selects a variant. The
+// keys of these facts begin with prefix: "" for a parameter or member, "items." for the items of an array, and
+// so on. value also adds the type of an item that is not a string, and the items, members and variants of p.
 func (f facts) value(prefix string, p *ir.Param) {
-	if prefix != "" && p.Kind != ir.String {
+	if isItem := prefix != ""; isItem && p.Kind != ir.String {
 		f.set(prefix+"type", string(p.Kind))
 	}
 	f.set(prefix+"nullable", p.Nullable)

@@ -16,8 +16,7 @@ import (
 // Contract is the facts of a contract, as decoded from JSON.
 type Contract map[string]any
 
-// Parse parses a contract.lock: JSON, or the text with one fact a line that releases up to 0.1 wrote. An error names
-// the line.
+// Parse parses a contract.lock: JSON, or the text of releases up to 0.1 with one fact a line. An error names the line.
 func Parse(data []byte) (Contract, error) {
 	if text := bytes.TrimSpace(data); len(text) == 0 || text[0] != '{' {
 		return parseLines(string(data))
@@ -123,8 +122,7 @@ type node struct {
 	facts   map[string]any
 }
 
-// pair is an item in the old and in the new contract. before is nil if the item was added, and after is nil if it was
-// removed.
+// pair is an item of the old and of the new contract. before is nil for an added item, after is nil for a removed item.
 type pair struct {
 	name          string
 	before, after *node

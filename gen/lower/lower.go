@@ -48,10 +48,8 @@ type Text struct {
 	Description string               // paragraphs separated by blank lines
 	Parameters  []string             // one line for each parameter of the tool, in its order
 	inner       map[*ir.Param]string // as Of returns them
-	// Reports lists the constraints and names that were put into words, one line each.
-	Reports []string
-	// Problems lists what the target would refuse.
-	Problems []Problem
+	Reports     []string             // the constraints and names that were put into words, one line each
+	Problems    []Problem            // what the target would refuse
 }
 
 // Problem says what a target would refuse: the description of the tool, the name of a parameter, or the name of the tool.
@@ -162,9 +160,9 @@ func (l *lowering) addMembers(p *ir.Param, path string) {
 	}
 }
 
-// lineOf returns the line of p, which is at path: the summary of p and, in parentheses, the phrases for constraints and
-// rules that the summary does not contain. It reports these. Without a summary, the line has only the phrases or, if the
-// target has a schema, nothing, and lineOf reports nothing.
+// lineOf returns the line that describes p, which is at path: the summary of p and, in parentheses, the constraints and
+// rules in words. It leaves out words that the summary contains, and reports what it adds to the summary. If p has no
+// summary, the line is the words alone or, for a target with a schema, "".
 func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 	text := oneLine(p.Summary)
 	list := constraints(p)
@@ -177,7 +175,7 @@ func (l *lowering) lineOf(p *ir.Param, path string, rules []constraint) string {
 		// the type, the description, the items and the enumeration of a parameter.
 		list = append(list, defaultOf(p)...)
 	}
-	var facts, phrases []string
+	var facts, phrases []string // of what the summary does not say: facts for the report, phrases for the line
 	for _, c := range list {
 		if !containsPhrase(text, c.phrase) {
 			facts, phrases = append(facts, c.facts...), append(phrases, c.phrase)
@@ -256,7 +254,8 @@ type Line struct {
 	Text  string
 }
 
-// variantsSentence says which members go with each value of the key of p.
+// variantsSentence returns a line for the key of p, the member whose value selects a variant. The line lists the other
+// members for each value, such as "What the others are: file with path (required); text".
 func variantsSentence(p *ir.Param) string {
 	var parts []string
 	for _, v := range p.Variants {
@@ -278,12 +277,11 @@ func variantsSentence(p *ir.Param) string {
 }
 
 // setDescription sets the tool's description for the target. The last paragraph has a sentence for each rule between
-// parameters, and setDescription reports each: a schema could express rules only with combinators at its top level, and
-// several model providers refuse these. A description over the limit of the target is a problem.
+// parameters, and setDescription reports each rule. A description over the limit of the target is a problem.
 func (l *lowering) setDescription() {
 	var paragraphs []string
 	if l.target.Schema {
-		// JP has a separate field for the summary; elsewhere it comes first.
+		// The summary comes first. Only JP takes no schema, and JP has a separate field for the summary.
 		paragraphs = append(paragraphs, sentence(l.text.Summary))
 	}
 	if !l.target.Terse {
@@ -291,6 +289,7 @@ func (l *lowering) setDescription() {
 	}
 	var rules []string
 	for _, r := range l.tool.Rules {
+		// A schema could say this only with anyOf or the like at its top level, which several model providers refuse.
 		rules = append(rules, RuleSentence(r))
 		l.report("", "%s added to the description", ruleFact(r))
 	}

@@ -82,12 +82,13 @@ func constraints(p *ir.Param) []constraint {
 	return list
 }
 
-// valueConstraints returns the constraints on p itself, and null as one of them. Every fact begins with key, and every
-// phrase with each. It omits an enumeration, because every target has a field for it.
-func valueConstraints(p *ir.Param, key, each string) []constraint {
+// valueConstraints returns the constraints on p itself, without those on its items. That p may be null is one of them;
+// an enumeration is not, because every target has a field for it. The facts, such as "minimum 1", begin with
+// factPrefix, and the phrases, such as "at least 1", begin with phrasePrefix.
+func valueConstraints(p *ir.Param, factPrefix, phrasePrefix string) []constraint {
 	var list []constraint
 	addConstraint := func(phrase string, facts ...string) {
-		list = append(list, constraint{facts, each + phrase})
+		list = append(list, constraint{facts, phrasePrefix + phrase})
 	}
 	table := ir.ConstraintTable()
 	for i, row := range table {
@@ -97,22 +98,22 @@ func valueConstraints(p *ir.Param, key, each string) []constraint {
 			low, high := row.Bound(&p.Constraints), table[i+1].Bound(&p.Constraints)
 			var facts []string
 			if low != nil {
-				facts = append(facts, key+row.Key+" "+Number(*low))
+				facts = append(facts, factPrefix+row.Key+" "+Number(*low))
 			}
 			if high != nil {
-				facts = append(facts, key+table[i+1].Key+" "+Number(*high))
+				facts = append(facts, factPrefix+table[i+1].Key+" "+Number(*high))
 			}
 			if len(facts) > 0 {
 				addConstraint(Span(low, high, row.Unit), facts...)
 			}
 		case row.Form == ir.Flag && isSet:
-			addConstraint(row.Phrase, key+row.Key)
+			addConstraint(row.Phrase, factPrefix+row.Key)
 		case row.Form == ir.Text && isSet:
-			addConstraint("must "+Says(&p.Constraints), key+row.Key)
+			addConstraint("must "+Says(&p.Constraints), factPrefix+row.Key)
 		}
 	}
 	if p.Nullable {
-		addConstraint("may be null", key+"nullable")
+		addConstraint("may be null", factPrefix+"nullable")
 	}
 	return list
 }

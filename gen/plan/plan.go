@@ -113,8 +113,7 @@ func files(c *ir.Contract) ([]emit.File, error) {
 	return slices.Concat(outputs...), errors.Join(errs...)
 }
 
-// checkDistinct returns an error if the paths of two files are equal where case does not matter, as on some file
-// systems.
+// checkDistinct returns an error if the paths of two files are equal without regard to case, as on some file systems.
 func checkDistinct(files []emit.File) error {
 	seen := map[string]string{}
 	for _, file := range files {

@@ -39,8 +39,7 @@ func (l *loader) reportMissing(place Place, what, key string) {
 	place.Key(key).markDoubtful()
 }
 
-// reportType reports that a key has the value got instead of a value that want describes, and marks the place of the
-// value as doubtful.
+// reportType reports that a key has the value got instead of one that want describes, and marks the place as doubtful.
 func (l *loader) reportType(place Place, key, want string, got any) {
 	place.markDoubtful()
 	l.report(place.File, place.Span(), RuleType, fmt.Sprintf("%s must be %s, not %s", key, want, typeName(got)), "")
@@ -80,9 +79,9 @@ func (l *loader) decodeTable(place Place, kind, what string, m map[string]any, i
 	}
 }
 
-// reportUnknown reports the keys of the table m that its kind does not have. An unknown key may be a misspelling: the
-// key that its name resembles becomes doubtful, or else every absent key. Spelling must be exact: TOML libraries
-// ignore case, so two spellings of one key would compete for its value.
+// reportUnknown reports the keys of the table m that its kind does not have. An unknown key may be a misspelling, so
+// the known key that its name resembles is marked as doubtful, and is not reported as missing. If its name resembles no
+// known key, every absent key is marked. Case matters: to a TOML library that ignores case, two spellings are one key.
 func (l *loader) reportUnknown(place Place, kind, what string, m map[string]any) {
 	var known, absent []string
 	for _, key := range Keys()[kind] {
@@ -96,7 +95,7 @@ func (l *loader) reportUnknown(place Place, kind, what string, m map[string]any)
 			continue
 		}
 		hint := "keys of " + what + ": " + strings.Join(known, ", ")
-		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" {
+		if meant := cmp.Or(near.Name(name, absent), near.Name(name, known)); meant != "" { // a key that name resembles
 			hint = fmt.Sprintf("did you mean %q?", meant)
 			place.Key(meant).markDoubtful()
 		} else {
@@ -204,8 +203,7 @@ func appendZero(list reflect.Value) reflect.Value {
 	return list.Index(list.Len() - 1)
 }
 
-// decodeConstraint returns the value of a constraint in the form that [ir.Constraint.Set] takes: every number is a
-// float64.
+// decodeConstraint returns the value of a constraint as [ir.Constraint.Set] takes it: every number is a float64.
 func (l *loader) decodeConstraint(place Place, key *Key, value any) Field[any] {
 	switch key.Type {
 	case BooleanKey:

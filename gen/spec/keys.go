@@ -123,8 +123,7 @@ func ofResult(kind string) bool {
 	return kind == "result" || kind == "fields" || strings.HasPrefix(kind, "result ")
 }
 
-// role returns the role that a [Param] of the given kind has. It returns "" for tables that are decoded into another
-// struct.
+// role returns the role that a [Param] of the given kind has, or "" for a table that is decoded into another struct.
 func role(kind string) string {
 	return map[string]string{
 		"parameters": "parameter", "members": "member", "items": "item",

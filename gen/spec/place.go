@@ -18,8 +18,7 @@ type Field[T any] struct {
 type File struct {
 	Name   string // slash-separated, relative to the project
 	Source []byte // nil if the file could not be read
-	// Unread is true if the file could not be read or is no TOML.
-	Unread bool
+	Unread bool   // the file could not be read or is no TOML
 	index  *tomlpos.Index
 	doubts []tomlpos.Path // paths that an unreadable key or value may have been meant for
 }
@@ -63,8 +62,8 @@ func (p Place) Key(name string) Place { return Place{p.File, p.Path.Key(name)} }
 // Elem returns the place of an item of an array.
 func (p Place) Elem(i int) Place { return Place{p.File, p.Path.Elem(i)} }
 
-// Doubtful reports whether an unreadable key or value may have been meant for this place. It ignores unreadable parts
-// inside a value.
+// Doubtful reports whether a key or value that could not be read may have been meant for this very place. [Place.Sound]
+// also considers the places inside this one.
 func (p Place) Doubtful() bool {
 	return slices.ContainsFunc(p.File.doubts, func(path tomlpos.Path) bool { return slices.Equal(path, p.Path) })
 }

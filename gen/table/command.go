@@ -5,8 +5,7 @@ import (
 	"github.com/convtools/convtools/runtime/commandline"
 )
 
-// Command returns a tool that runs a command line, for package commandline to interpret. schema is the JSON Schema of
-// the tool's arguments.
+// Command returns a tool that runs a command line, for package commandline to interpret. schema is its input schema.
 func Command(t *ir.Tool, schema string) *commandline.Tool {
 	out := &commandline.Tool{
 		Tool: Tool(t, schema), Command: *t.Command, Output: t.Output, Narrow: t.Narrow,

@@ -71,8 +71,8 @@ func NewHost() *toolset.Host {
 	return host
 }
 
-// collectLater lets the heap grow to 16 MB instead of 4 before the first garbage collection: most commands then end
-// without one. Later collections are as usual. A server would only hold more memory.
+// collectLater lets the heap grow to 16 MB before the first garbage collection; the usual limit is 4 MB. Most commands
+// end with a smaller heap. From the first collection on, all is as usual. If GOGC is set, collectLater does nothing.
 func collectLater() {
 	const times = 4
 	before := debug.SetGCPercent(100 * times)
@@ -80,7 +80,7 @@ func collectLater() {
 		debug.SetGCPercent(before)
 		return
 	}
-	// The first collection finds that nothing refers to the pointer, and runs the cleanup.
+	// Nothing refers to the new pointer: the first collection frees it and then runs the function.
 	runtime.AddCleanup(new(*byte), func(percent int) { debug.SetGCPercent(percent) }, before)
 }
 

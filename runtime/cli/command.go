@@ -24,8 +24,8 @@ func Setup(root *cobra.Command, tools []string) {
 }
 
 // flagError returns an error of wrong use for err, the parser's error about a flag. If the flag is unknown and the command
-// takes text, the hint is about "--". If the flag refuses its value, with an error called cause, the hint is that of
-// cause; or for a malformed number the usage of the flag; or the text of cause and the usage.
+// takes text, the error has a hint about "--". If the flag refuses its value, the error has a hint about the values
+// that the flag takes.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -36,16 +36,16 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &invalid) {
 		return Usage(err)
 	}
-	flag, cause := invalid.GetFlag(), invalid.Unwrap()
+	flag, cause := invalid.GetFlag(), invalid.Unwrap() // cause is the error with which the flag refuses its value
 	value, usage := pflag.UnquoteUsage(flag)
 	wrong := Usagef("--%s cannot be %q", flag.Name, invalid.GetValue())
 	usageHint := strings.TrimSpace("--"+flag.Name+" "+value) + ": " + usage
 	var advice *hintError
 	var number *strconv.NumError
 	switch {
-	case errors.As(cause, &advice):
+	case errors.As(cause, &advice): // the flag has a hint of its own
 		return Hint(wrong, advice.hint)
-	case errors.As(cause, &number):
+	case errors.As(cause, &number): // the text of cause is about Go, such as "strconv.ParseInt"
 		return Hint(wrong, usageHint)
 	default:
 		return Hint(wrong, cause.Error()+"; "+usageHint)

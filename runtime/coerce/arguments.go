@@ -65,9 +65,9 @@ func withDefaultsInside(value any, s *contract.Shape) any {
 	return value
 }
 
-// Arguments returns the arguments of a call, decoded and repaired, and adds a note of each repair to the call. The error
-// is a [*contract.InvalidArguments] with every problem and a call that works. If the spec finds no problems, judge may
-// find some; judge may be nil.
+// Arguments returns the arguments of a call, decoded and repaired, and adds a note of each repair to the call. The
+// error is a [*contract.InvalidArguments] with the problems of the arguments and a corrected call. judge finds problems
+// of arguments that are valid by the tool's spec; judge may be nil.
 func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []contract.Problem) (Object, error) {
 	object, notes, err := DecodeObject(call.Arguments)
 	if err != nil {
@@ -82,7 +82,7 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 		}
 		return problems
 	}
-	works := func(raw string) bool {
+	isAccepted := func(raw string) bool { // reports whether arguments in JSON have no problems and need no repairs
 		args, _, err := DecodeObject([]byte(raw))
 		if err != nil || Problems(tool, args) != nil {
 			return false
@@ -93,7 +93,7 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 	args, repairs := Repair(tool, object)
 	if problems := problemsIn(args); problems != nil {
 		e := contract.Unmet(call.Tool, args.given(), problems)
-		if !works(e.Corrected) { // each fix is right by itself, but not all of them together
+		if !isAccepted(e.Corrected) { // each fix is right by itself, but not all of them together
 			e.Corrected = tool.Example
 		}
 		return nil, e

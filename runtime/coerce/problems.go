@@ -12,13 +12,14 @@ import (
 	"github.com/convtools/convtools/runtime/contract"
 )
 
-// Problems returns the problems with arguments, or nil: first of parameters, then of unknown names, then of rules.
+// Problems returns the problems that the spec of a tool finds in arguments, or nil. Problems in one argument come
+// first: known parameters in declared order, then unknown names. Problems of the rules about several parameters follow.
 func Problems(tool *contract.Tool, args Object) []contract.Problem {
 	var c checker
-	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "")
-	for i := range tool.Rules {
+	c.checkObject(&contract.Shape{Members: tool.Parameters}, args, "") // the problems in one argument
+	for i := range tool.Rules {                                        // each sets Exclusive, AnyOf or Requires
 		r := &tool.Rules[i]
-		if given := args.Together(r.Exclusive...); given != nil {
+		if given := args.Together(r.Exclusive...); given != nil { // two or more names of Exclusive are given
 			c.add(contract.Exclusive(given))
 		}
 		if r.AnyOf != nil && !args.Any(r.AnyOf...) {
@@ -206,9 +207,10 @@ func matches(p *contract.Parameter, s string) bool {
 	return p.Format == "" || formats.Is(p.Format, s)
 }
 
-// checkRange adds a problem, with the code below or above, if n is outside the range of a parameter. n is the number
-// value, or the count of characters or items in value. The fix is the nearest bound of a number, or fix for a count.
-func (c *checker) checkRange(p *contract.Parameter, n float64, value any, path, fix string, below, above contract.Code) {
+// checkRange adds a problem if n is outside the range of a parameter. The problem has the code below if n is too small,
+// and the code above if n is too large. If value is a number, n is that number, and the fix is the nearest bound. If
+// value is a string or an array, n is its length, and the fix is lengthFix, JSON of a valid value.
+func (c *checker) checkRange(p *contract.Parameter, n float64, value any, path, lengthFix string, below, above contract.Code) {
 	if p.Range == nil || p.Range.Least <= n && n <= p.Range.Most {
 		return
 	}
@@ -216,8 +218,8 @@ func (c *checker) checkRange(p *contract.Parameter, n float64, value any, path, 
 	if n > bound {
 		code, bound = above, p.Range.Most
 	}
-	wants := p.Range.Wants
-	if wants == "" { // n is a number
+	wants, fix := p.Range.Wants, lengthFix
+	if isNumber := wants == ""; isNumber { // p.Range.Wants is only for lengths, p.Wants for numbers
 		wants, fix = p.Wants, strconv.FormatFloat(bound, 'f', -1, 64)
 	}
 	c.add(contract.Limit(path, code, wants, value, fix))

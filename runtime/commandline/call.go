@@ -69,17 +69,17 @@ func newAnswer(t *Tool) *answer {
 	return a
 }
 
-// readRecords reads all output, and adds the records to the page. The error is [process.ErrEnough] if no more can be
-// shown, or says what is wrong with the output. With an error, a program that only reads is stopped.
+// readRecords reads all output, and adds the records to the page. The error is [process.ErrEnough] if the page can show
+// no more records, or says what is wrong with the output. After an error, a program that only reads is stopped.
 func (a *answer) readRecords(output *io.PipeReader) error {
 	err := a.tool.Output.readRecords(output, max(maxRecordBytes, 8*a.tool.MaxChars), a.page.addRecord)
-	if errors.Is(err, errLong) { // the record that is too long is the last one that was read
+	if errors.Is(err, errLong) { // one record too long for the page was read: more may follow, which are not counted
 		a.page.full, a.page.uncounted = true, true
 		a.page.omitted++
 		err = process.ErrEnough
 	}
 	if isWrongForm := err != nil && !errors.Is(err, process.ErrEnough); isWrongForm {
-		// The program may soon end by itself: its exit code says more than the form.
+		// Read a little more before the program is stopped: if it ends by itself, its exit code says more than err.
 		_, _ = io.CopyN(io.Discard, output, maxRecordBytes)
 	}
 	if err != nil && a.tool.onlyReads() {
@@ -98,27 +98,27 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.input.Write(p)
 }
 
-// endOutput waits until all output is read, and returns the error of reading records; nil for text.
+// endOutput waits until all output is read, and returns the error of reading records. For text, it returns nil.
 func (a *answer) endOutput() error {
-	if a.read == nil {
+	if a.read == nil { // the output is text, which Write has added
 		return nil
 	}
-	_ = a.input.Close() // always nil
-	return <-a.read
+	_ = a.input.Close() // the reader of records gets io.EOF; Close never fails
+	return <-a.read     // readRecords has ended
 }
 
-// finish returns the answer of a program that has ended, or the error for its exit code or its output. outputErr is the
-// error of reading the output. The exit code is looked at first: a bad one says more than output of the wrong form, and
-// with one that means no records the output is ignored. A program that this package has stopped has no exit code.
+// finish returns the answer of a program that has ended, or an error. An exit code that means failure is the error,
+// even if the output is wrong too. After an exit code in EmptyExit, the answer has no records, whatever the output is.
+// Otherwise outputErr decides: it is the error of reading the output.
 func (a *answer) finish(result process.Result, outputErr error, args coerce.Object, notes []string) (string, error) {
-	t, stopped := a.tool, result.Enough
+	t, stopped := a.tool, result.Enough // stopped: this package has ended the program, which has no exit code
 	if !stopped && !slices.Contains(t.Command.OKExit, result.ExitCode) {
 		return "", t.exitError(result.ExitCode, result.Stderr, &a.printed)
 	}
 	if !stopped && slices.Contains(t.Command.EmptyExit, result.ExitCode) {
 		return (&page{tool: t}).document(args, notes, false)
 	}
-	if outputErr != nil && !errors.Is(outputErr, process.ErrEnough) {
+	if outputErr != nil && !errors.Is(outputErr, process.ErrEnough) { // ErrEnough means that the page is full
 		return "", t.outputError(outputErr)
 	}
 	if a.text != nil {

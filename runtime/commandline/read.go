@@ -192,10 +192,11 @@ func (o *Output) readJSON(r io.Reader, most int, add func(record any) error) err
 	return fmt.Errorf("there is no %s in it", cmp.Or(strings.Join(path, "."), "value"))
 }
 
-// recordsAt returns the records at a path in value, and whether there is a value other than null at the path. A step of
-// the path is the name of a member, the index of an item, or EveryItem: then recordsAt returns the records in each item.
-// inItems says that a step before value was EveryItem. isObject and inItems decide, as in [recordsIn], what is a record
-// at the end of the path. The error says that a value has another form.
+// recordsAt returns the records at a path in value. A step of the path is the name of a member, the index of an item,
+// or EveryItem, which means each item of an array. The path ends at an array of records or, if isObject is true, at one
+// object. inItems is true if EveryItem has led to value: the path may then end at one record that is no array. found is
+// true for an array at EveryItem, and for a value other than null at the end. The error says that a value has another
+// form.
 func recordsAt(value json.RawMessage, path []string, isObject, inItems bool) (records []json.RawMessage, found bool, err error) {
 	if string(value) == "null" {
 		return nil, false, nil
@@ -225,8 +226,9 @@ func recordsAt(value json.RawMessage, path []string, isObject, inItems bool) (re
 	return recordsAt(next, path[1:], isObject, inItems)
 }
 
-// recordsIn returns the records in a value: the value itself if isObject is true, otherwise the items of the array
-// value. If inItems is true, a value that is no array is a record too. A value of another form is an error.
+// recordsIn returns the records in value. If isObject is true, value must be an object, and is the only record. If
+// isObject is false, value must be an array, and its items are the records. inItems is true if value was found in the
+// items of an array: value may then be something else than an array, and is one record.
 func recordsIn(value json.RawMessage, isObject, inItems bool) (records []json.RawMessage, err error) {
 	isArray := value[0] == '['
 	switch {

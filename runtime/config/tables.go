@@ -45,10 +45,9 @@ type Topic struct {
 	Learned      []string `toml:"learned"`
 	Disabled     []string `toml:"disabled"`
 
-	UsersOnly bool   // no file of the project mentions it
-	Outside   string // the absolute path of the directory if the user's own file names one
-	// The positions of the first mention and of the last Subjects.
-	Defined, SubjectsAt diag.Diagnostic
+	UsersOnly           bool            // no file of the project mentions it
+	Outside             string          // the absolute path of the directory if the user's own file names one
+	Defined, SubjectsAt diag.Diagnostic // the positions of the first mention and of the last Subjects
 	// PatternAt has the positions of the elements of Learned and Disabled, by "learned" or "disabled" and the element.
 	PatternAt map[[2]string]diag.Diagnostic
 }

@@ -172,15 +172,16 @@ type Argument struct {
 	Value string
 }
 
-// corrected returns the arguments object with the fix of every problem: an argument with an unknown name gets the
-// nearest name, one with a wrong value gets the fix, a missing one is added. It removes an argument without such a name
-// or fix, all but the first of arguments that exclude each other, and values that are too long to repeat.
+// corrected returns the arguments as a JSON object, with the fix of every problem. An argument with an unknown name
+// gets the nearest name, and an argument with a wrong value gets the fix. If there is no such name or fix, the argument
+// is removed. A missing argument is added. Of arguments that exclude each other, only the first stays. An argument
+// whose value is too long to repeat is removed.
 func corrected(given []Argument, problems []Problem) string {
 	byParameter := map[string][]Problem{}
 	excluded := map[string]bool{}
 	for _, p := range problems {
 		if p.Code == CodeExclusive {
-			for _, name := range p.Allowed[1:] {
+			for _, name := range p.Allowed[1:] { // of the parameters that exclude each other, all but the first
 				excluded[name] = true
 			}
 			continue
@@ -199,8 +200,8 @@ func corrected(given []Argument, problems []Problem) string {
 		case excluded[a.Name]: // removed
 		case len(ofArgument) == 0:
 			keep(a.Name, a.Value)
-		case ofArgument[0].Code == CodeUnknown && !ofArgument[0].member:
-			// A misspelt name keeps its value, unless the right name is given too.
+		case ofArgument[0].Code == CodeUnknown && !ofArgument[0].member: // not a name inside of the argument
+			// The nearest name gets the value, unless an argument with that name is given too.
 			nearest := ofArgument[0].Nearest
 			if nearest != "" && !contains(given, nearest) {
 				keep(nearest, a.Value)

@@ -28,13 +28,13 @@ func Answer[P, E any](ctx context.Context, call contract.Call, tool contract.Too
 }
 
 // Result answers a call in JSON, with the result that do returns for the call's arguments and with the notes of the
-// call. The error is that of the arguments, that of do, or says that the answer is too long; [Failed] has made it.
+// call. [Failed] makes every error: for invalid arguments, for an error of do, and for an answer that is too long.
 func Result[P, R any](ctx context.Context, call contract.Call, tool contract.Tool, do func(context.Context, contract.Call, P) (R, error)) (string, error) {
 	result, err := run(ctx, &call, tool, do)
 	if err != nil {
 		return "", Failed(err, call.Notes)
 	}
-	return Success(result, call.Notes, tool)
+	return Success(result, call.Notes, tool) // fails if the answer is too long
 }
 
 // run returns what do returns for the call's arguments, and adds notes of repairs to the call.

@@ -72,8 +72,9 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// ServeListener serves clients until ctx is done, and returns nil then. Requests without an answer then have
-// [Config.DrainTime], after which they are stopped. If the listener fails, its error is returned at once.
+// ServeListener serves clients until ctx is done. From then on it accepts no requests, and the requests that it handles
+// have [Config.DrainTime] to be answered. After that time, ServeListener stops the requests that are left, gives these
+// a short time to end, and returns nil. If the listener fails, ServeListener returns the error at once.
 func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts HTTPOptions) error {
 	limits, stop := newLifetime(context.WithoutCancel(ctx)) // requests end with stop, not with ctx
 	defer stop(nil)
@@ -93,7 +94,7 @@ func (s *Server) ServeListener(ctx context.Context, listener net.Listener, opts 
 		return fmt.Errorf("serving HTTP: %w", err)
 	case <-ctx.Done():
 	}
-	limits.endListening()
+	limits.endListening() // answers requests that only wait for changes
 	allAnswered := func(within time.Duration) bool {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 		defer cancel()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -182,12 +183,13 @@ func reason(err error) string {
 	return inline(err.Error(), maxReason)
 }
 
-// isBatchFile reports whether Windows would run a file with cmd.exe, which gives arguments a meaning.
+// isBatchFile reports whether the system would run a file with cmd.exe of Windows. An argument can contain commands,
+// and cmd.exe would run these commands.
 func isBatchFile(path string) bool {
 	// Windows ignores dots and spaces at the end of a name.
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {
 	case ".bat", ".cmd":
-		return batchFiles
+		return runtime.GOOS == "windows"
 	}
 	return false
 }

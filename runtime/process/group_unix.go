@@ -12,8 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const batchFiles = false
-
 // errNotDirectory is the error of looking for a file below a file.
 var errNotDirectory error = syscall.ENOTDIR
 

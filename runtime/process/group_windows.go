@@ -13,8 +13,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const batchFiles = true
-
 // errNotDirectory is the error of looking for a file below a file.
 var errNotDirectory error = windows.ERROR_DIRECTORY
 

@@ -130,8 +130,7 @@ func (d *decision) openingOf(caller string, request Create, others int) (Event, 
 	return Event{Conversation: sent.ConversationID, Kind: ConversationOpened, Parent: caller, Context: childContext}, refusal
 }
 
-// Answer returns the output of a call of conv.list or conv.history in this state. It refuses a call of another tool. If
-// success is false, content is the refusal. A host may ask at any time.
+// Answer returns the output of a call of conv.list or conv.history in this state; without success, why it is refused.
 func (s State) Answer(caller string, call Item) (content string, success bool) {
 	history := call.Request.History
 	refusal := cmp.Or(call.Request.Refused, s.refusalOfConvTools(caller))

@@ -6,8 +6,7 @@ import (
 	"github.com/convtools/convtools/runtime/model"
 )
 
-// Event is one entry of the log. Fields that do not belong to its kind are zero. Seq counts from 1 without a gap over the
-// session. The events of one task are
+// Event is one entry of the log. Fields of other kinds are zero. Seq counts from 1 without a gap. The events of a task:
 //
 //	TaskStarted (AgentMessageDelta | an item | TokenCount)* (TaskComplete | TaskFailed | TurnAborted)
 //

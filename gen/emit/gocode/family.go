@@ -150,6 +150,6 @@ func answering(tool *ir.Tool, cli bool) code {
 
 // dispatch returns a switch on the name of a tool with the given cases. The error for an unknown name lists names.
 func dispatch(cases code, names []string) code {
-	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, " + stringSlice(names) + ")"}
+	unknown := code{"default:", `return "", ` + pkgContract + "UnknownTool(call.Tool, []string{" + quoted(names) + "})"}
 	return block("switch call.Tool", append(cases, unknown...)...)
 }

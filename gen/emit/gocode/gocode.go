@@ -17,8 +17,7 @@ import (
 	"github.com/convtools/convtools/gen/ir"
 )
 
-// Emit returns the Go files of a contract, sorted by path. schemas returns the JSON Schema of a tool's arguments on
-// one line.
+// Emit returns the Go files of a contract, sorted by path. schemas returns a tool's input schema on one line of JSON.
 func Emit(c *ir.Contract, schemas func(*ir.Tool) string) ([]emit.File, error) {
 	g := &generator{contract: c, schemas: schemas}
 	jobs := []func() (emit.File, error){g.dispatch}

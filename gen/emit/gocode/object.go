@@ -15,34 +15,34 @@ type object struct {
 }
 
 // objectsIn returns the types of the objects in values, each before the types nested in it. path is the path of the
-// object that has the values as members, or "" for the parameters of a tool or the fields of a result. where names these,
-// such as "the arguments of conv.create".
-func objectsIn(values []ir.Param, path, where string) []object {
+// object that has the values as members, or "" for the parameters of a tool or the fields of a result. root is what the
+// path begins at, in words for a comment, such as "the arguments of conv.create".
+func objectsIn(values []ir.Param, path, root string) []object {
 	var list []object
 	for i := range values {
 		p := &values[i]
-		list = append(list, objectsOf(p, strings.TrimPrefix(path+"."+p.Name, "."), where)...)
+		list = append(list, objectsOf(p, strings.TrimPrefix(path+"."+p.Name, "."), root)...)
 	}
 	return list
 }
 
 // objectsOf returns the types of the objects in the value p. If p is an object, its type is the first. path is the path
-// of p, such as items[].text, and where names the value at which the path begins, such as "the arguments of conv.create".
-func objectsOf(p *ir.Param, path, where string) []object {
-	about := path + " in " + where
+// of p, such as items[].text. root is what the path begins at, in words, such as "the arguments of conv.create".
+func objectsOf(p *ir.Param, path, root string) []object {
+	about := path + " in " + root
 	switch {
 	case p.Items != nil:
-		return objectsOf(p.Items, path+"[]", where)
+		return objectsOf(p.Items, path+"[]", root)
 	case p.Key != "": // p has variants, and Key is the member that selects one
 		list := []object{{name: p.TypeName, about: about + ". Exactly one field is set: the one that " + p.Key + " names", variants: p}}
 		for _, v := range p.Variants {
 			ofVariant := about + " if " + p.Key + " is " + v.Value + ": " + lowerFirst(oneLine(v.Summary))
 			list = append(list, object{name: v.TypeName, about: ofVariant, members: v.Members})
-			list = append(list, objectsIn(v.Members, path, where)...)
+			list = append(list, objectsIn(v.Members, path, root)...)
 		}
 		return list
 	case p.Kind == ir.Object:
-		return append([]object{{name: p.TypeName, about: about, members: p.Members}}, objectsIn(p.Members, path, where)...)
+		return append([]object{{name: p.TypeName, about: about, members: p.Members}}, objectsIn(p.Members, path, root)...)
 	}
 	return nil
 }

@@ -25,8 +25,7 @@ func params(tool *ir.Tool) []code {
 	return declarations
 }
 
-// fieldDoc returns the comment of the field for a parameter: its summary, its constraints, its default, and when it is
-// nil.
+// fieldDoc returns the comment of a parameter's field: its summary, its constraints, its default, and when it is nil.
 func fieldDoc(p *ir.Param) string {
 	text := sentence(p.Summary)
 	bare := *p // in Go, null is nil, and one or many is always a list

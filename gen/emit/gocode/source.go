@@ -119,6 +119,3 @@ func groupImports(file string) string {
 
 // quoted returns strings as Go literals separated by commas.
 func quoted(list []string) string { return strings.Join(quotedList(list), ", ") }
-
-// stringSlice returns a literal slice of strings.
-func stringSlice(list []string) string { return "[]string{" + quoted(list) + "}" }

@@ -63,8 +63,7 @@ func Responses() emit.Target {
 // entryFunc returns the entry of a tool in a list, with the given text and schema.
 type entryFunc func(tool *ir.Tool, text *lower.Text, schema jsontext.Object) jsontext.Object
 
-// target returns a target whose only file is a list of all tools. The path of the file is relative to the output
-// folder.
+// target returns a target whose only file lists all tools. The path of the file is relative to the output folder.
 func target(file string, to lower.Target, entry entryFunc) emit.Target {
 	define := func(_ *ir.Contract, tool *ir.Tool, schemas emit.Schemas) []byte {
 		text := lower.Brief(to, tool)

@@ -7,8 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Each calls do once for every number from 0 to n-1, concurrently and in no particular order, and returns when all
-// calls have returned.
+// Each calls do once for every number from 0 to n-1, concurrently and in any order, and returns after the last call.
 func Each(n int, do func(int)) {
 	var next atomic.Int64
 	var workers sync.WaitGroup

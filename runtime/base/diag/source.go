@@ -37,9 +37,10 @@ func (s *Source) Span(start, end int) Span {
 	return Span{Line: line, Col: col, EndLine: endLine, EndCol: endCol}
 }
 
-// position returns the line and the column of an offset, moved as [Source.Span] says.
+// position returns the line and the column of an offset, both from 1. An offset outside the text counts as the nearest
+// one inside, and an offset inside a line ending as the end of the line.
 func (s *Source) position(offset int) (line, col int) {
-	offset = min(max(offset, s.starts[0]), len(s.text))
+	offset = min(max(offset, s.starts[0]), len(s.text)) // starts[0] is after a byte order mark
 	line = sort.SearchInts(s.starts, offset+1)
 	text, _ := s.Line(line)
 	return line, 1 + utf8.RuneCount(text[:min(offset-s.starts[line-1], len(text))])

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Append appends text to dst, with [Rune] of each rune in place of the rune. Bytes that are not UTF-8 stay. In texts
-// that are folded so, a search for equal bytes finds what a search without regard to case finds.
+// Append appends text to dst, with [Rune] of each rune in place of the rune. Bytes that are not UTF-8 stay. Texts that
+// differ only in case become the same bytes.
 func Append(dst, text []byte) []byte {
 	for len(text) > 0 {
 		if len(text) >= 8 {
@@ -23,7 +23,7 @@ func Append(dst, text []byte) []byte {
 		switch {
 		case b < utf8.RuneSelf:
 			dst = append(dst, byte(lower(uint64(b)))) //nolint:gosec // a byte
-		case isCaselessByte(b):
+		case isCaselessByte(b): // it begins a rune without case, such as a Chinese one, or is inside of a rune
 			for size < len(text) && isCaselessByte(text[size]) {
 				size++
 			}
@@ -34,7 +34,7 @@ func Append(dst, text []byte) []byte {
 			if r == utf8.RuneError && size == 1 || isCaseless(r) {
 				dst = append(dst, text[:size]...)
 			} else {
-				dst = utf8.AppendRune(dst, tableRune(r))
+				dst = utf8.AppendRune(dst, tableRune(r)) // Rune(r), for common runes from a table
 			}
 		}
 		text = text[size:]

@@ -72,12 +72,13 @@ func sharedTable() *table {
 	return shared.table
 }
 
-// newTable returns a table with each literal twice, see [table]: by its first three bytes, and by the three at offset 1.
+// newTable returns a table of the literals of all kinds of secrets. A search looks only at every second offset of a
+// text, see [table]: so newTable adds each literal by its first three bytes, and by the three bytes at offset 1.
 func newTable() *table {
 	t := &table{literals: make([][]literal, 1)} // index 0 means none
 	// A word may also begin after an escape, as in \nTOKEN and %3DTOKEN.
 	wordStart := regexp.MustCompile(`(?:^|\W|\\[nrtfv]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*[mK])$`)
-	for _, k := range kinds() {
+	for _, k := range kinds() { // k.after and k.before are patterns of the text around the literal
 		c := &compiledKind{kind: k, wordStart: wordStart}
 		c.after = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:` + c.kind.after + `)`) })
 		if k.before != "" {
@@ -89,7 +90,7 @@ func newTable() *table {
 				t.add(text[1:4], literal{text, 1, c})
 				continue
 			}
-			// Of a literal of three bytes, only two are at offset 1: any character of a secret follows them.
+			// A literal of three bytes has only two from offset 1. The third is any character that may follow.
 			for _, next := range "-_.~ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" {
 				t.add(text[1:]+string(next), literal{text, 1, c})
 			}

@@ -34,10 +34,10 @@ func IsHidden(r rune) bool {
 
 func isNoncharacter(r rune) bool { return 0xfdd0 <= r && r <= 0xfdef || r&0xfffe == 0xfffe }
 
-// stays reports whether r is not hidden, or joins what is written before it: before, and then s. It looks at the text
-// already written, not at the text that was read, so that a second pass changes nothing.
-func stays(r rune, before []byte, s string) bool {
-	return !IsHidden(r) || joins(r) && mayJoin(r, lastRune(before, s))
+// stays reports whether r is visible, or is a joiner with a meaning after the text before it. That text is written
+// followed by more. Both are texts after replacements, so that a second pass changes nothing.
+func stays(r rune, written []byte, more string) bool {
+	return !IsHidden(r) || isJoiner(r) && mayJoin(r, lastRune(written, more))
 }
 
 const (
@@ -47,17 +47,17 @@ const (
 	emojiSelector      = 0xfe0f // asks for a picture
 )
 
-// joins reports whether r is a hidden character that scripts and emoji need.
-func joins(r rune) bool {
+// isJoiner reports whether r is a joiner or a selector of emoji: a hidden character that scripts and emoji need.
+func isJoiner(r rune) bool {
 	return r == zeroWidthNonJoiner || r == zeroWidthJoiner || r == textSelector || r == emojiSelector
 }
 
-// mayJoin reports whether r, for which joins is true, has a meaning after before: a character, or -1 at the beginning.
-func mayJoin(r, before rune) bool {
-	if r == textSelector || r == emojiSelector {
-		return mayBeEmoji(before)
+// mayJoin reports whether a joiner has a meaning after previous, a character. previous is -1 at the start of a text.
+func mayJoin(joiner, previous rune) bool {
+	if joiner == textSelector || joiner == emojiSelector {
+		return mayBeEmoji(previous)
 	}
-	return before >= 0x80 && before != zeroWidthNonJoiner && before != zeroWidthJoiner
+	return previous >= 0x80 && previous != zeroWidthNonJoiner && previous != zeroWidthJoiner // ASCII is never joined
 }
 
 // mayBeEmoji reports whether r is in emoji-variation-sequences.txt, or in a block with such characters.

@@ -48,8 +48,8 @@ func Source(s, keep string) string {
 // between tokens becomes a space. Bytes that are not UTF-8 become U+FFFD.
 func JSON[T ~string | ~[]byte](s T) []byte { return appendForm(nil, string(s), jsonText) }
 
-// AppendSource appends [Source] of s to dst, as the text that follows dst: whether a joiner at the start of s stays
-// depends on the end of dst.
+// AppendSource appends s to dst as [Source] returns it: hidden characters that are not in keep become escapes. A joiner
+// at the start of s, such as U+200D, stays if it joins the last character of dst to the text after it.
 func AppendSource(dst []byte, s, keep string) []byte {
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
@@ -71,7 +71,7 @@ func inSource(r rune, written []byte) bool {
 	if ' ' <= r && r < 0x7f {
 		return true
 	}
-	return (unicode.IsPrint(r) || r == ideographicSpace || joins(r)) && stays(r, written, "") // "" is the text between written and r
+	return (unicode.IsPrint(r) || r == ideographicSpace || isJoiner(r)) && stays(r, written, "") // "" is the text between written and r
 }
 
 const ideographicSpace = 0x3000 // used in East Asian prose
@@ -103,12 +103,12 @@ func appendForm(dst []byte, s string, f form) []byte {
 		// Replace characters up to the next one that stays. Printable ASCII always stays.
 		for i < len(s) && (s[i] < ' ' || s[i] >= 0x7f) {
 			r, size := utf8.DecodeRuneInString(s[i:])
-			if allows(r, size, f) && stays(r, dst, "") {
+			if allows(r, size, f) && stays(r, dst, "") { // the form has r, and r is not hidden after dst and ""
 				break
 			}
 			i += size
-			if strings.HasPrefix(s[i:], "\n") && r == '\r' && f != jsonText {
-				continue // a line feed alone takes the place of CRLF
+			if isCRLF := r == '\r' && strings.HasPrefix(s[i:], "\n"); isCRLF && f != jsonText {
+				continue // drop the carriage return: the line feed is next in s
 			}
 			dst = appendReplacement(dst, r, f)
 		}
@@ -187,7 +187,7 @@ func lastRune(before []byte, s string) rune {
 	return r
 }
 
-// LongestRun returns the greatest number of bytes b, which is ASCII, in s that follow each other.
+// LongestRun returns the length of the longest run of the byte b in s. b must be ASCII.
 func LongestRun(s string, b byte) int {
 	longest := 0
 	for run := range strings.FieldsFuncSeq(s, func(r rune) bool { return r != rune(b) }) {

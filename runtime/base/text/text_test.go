@@ -211,7 +211,7 @@ func checkShown(t *testing.T, form, in, shown string) {
 	}
 	before := rune(-1)
 	for i, r := range shown {
-		if IsHidden(r) && !(joins(r) && mayJoin(r, before)) {
+		if IsHidden(r) && !(isJoiner(r) && mayJoin(r, before)) {
 			t.Errorf("%s(%q) = %q holds %U at %d", form, in, shown, r, i)
 		}
 		before = r

@@ -45,7 +45,7 @@ func RuneWidth(r, before rune) int {
 	switch {
 	case r < 0x300:
 		return 1
-	case joins(r), unicode.In(r, unicode.Mn, unicode.Me):
+	case isJoiner(r), unicode.In(r, unicode.Mn, unicode.Me):
 		return 0
 	case r >= 0x1160 && r <= 0x11ff: // vowels and final consonants of Hangul syllables
 		return 0

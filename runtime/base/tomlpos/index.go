@@ -73,8 +73,8 @@ func (n *node) addElem() *node {
 }
 
 // Key returns the position of the key at the end of path, quotes included: `name` in `name = 1`, `c` in `[a.b.c]`. A
-// table without a header has the position of its first mention. An element of an array of tables has that of the last
-// name in its own `[[header]]`; other elements, and the document itself, have no key.
+// table without a header has the position of its first mention. The key of a table in an array of tables is the last
+// name in the `[[header]]` of the table. Key returns false for the items of `[1, 2]` and for the document itself.
 func (x *Index) Key(path Path) (diag.Span, bool) {
 	n, ok := x.find(path)
 	return x.position(n.key, ok)

@@ -12,28 +12,29 @@ import (
 // maxNames is the greatest number of names in the path of a key.
 const maxNames = 128
 
-// Scan returns an index of a TOML document, also of TOML 1.1. The index refers to src. Scan stops at the first text
-// that its parser does not know, and at a key of more than 128 names, see [Index.Deep].
+// Scan returns an index of a TOML document of version 1.0 or 1.1. The index refers to src. Scan stops at the first text
+// that its parser refuses, and at a key of more than 128 names. [Index.Deep] returns the position of that key, or of a
+// bracket that the parser refuses because arrays and tables are nested too deep.
 func Scan(src []byte) *Index {
 	x := &Index{source: diag.NewSource(src), root: &node{}}
 	text := bytes.TrimPrefix(src, []byte("\uFEFF"))
 	s := &scanner{Index: x, src: src, markLength: len(src) - len(text), table: x.root}
 	s.Reset(text)
-	for s.tooDeep == (span{}) && s.NextExpression() { // the zero span means that nothing is too deep
+	for s.tooDeep == (span{}) && s.NextExpression() { // until addStatement sets tooDeep to the span of a long key
 		s.addStatement(s.Expression())
 	}
 	failed, ok := errors.AsType[*unstable.ParserError](s.Error())
-	if ok && isNested(text, s.Range(failed.Highlight)) {
+	if ok && isTooDeep(text, s.Range(failed.Highlight)) {
 		s.tooDeep = s.span(s.Range(failed.Highlight))
 	}
 	x.complete = s.Error() == nil && s.tooDeep == (span{})
 	return x
 }
 
-// isNested reports whether the parser refuses an array or a table because it is nested too deep. The parser's error has
-// no field for that: the error is at an opening bracket after at least 10,000 others, the parser's limit. Brackets that
-// are closed, or in strings, count too, so that no deep nesting is missed: the decoder would overflow the stack.
-func isNested(text []byte, failed unstable.Range) bool {
+// isTooDeep reports whether the parser refuses an array or a table because it is nested too deep. The parser's error
+// has no field for that: the error is at an opening bracket after at least 10,000 others, the parser's limit. Brackets
+// that are closed, or in strings, count too, so that no deep nesting is missed: the decoder would overflow the stack.
+func isTooDeep(text []byte, failed unstable.Range) bool {
 	before, at := text[:failed.Offset], text[failed.Offset:]
 	isOpening := bytes.HasPrefix(at, []byte("[")) || bytes.HasPrefix(at, []byte("{"))
 	return isOpening && bytes.Count(before, []byte("["))+bytes.Count(before, []byte("{")) >= 10_000

@@ -177,8 +177,9 @@ func parameter(tool contract.Tool, name string) contract.Parameter {
 	return tool.Parameters[i]
 }
 
-// completeCall returns completions of word, what is typed of the last word of a command line "call TOOL KEY=VALUE…".
-// args are the words between call and word. The completions are names of tools, keys of the tool, or key=value.
+// completeCall returns completions of the last word of a command line "call TOOL KEY=VALUE…". word is the typed part of
+// the last word, and args are the words between call and word. Without args, the completions are names of tools;
+// otherwise they are "key=" or, if word has "=", "key=value". The directive turns off completions of file names.
 func (p *CommandLine) completeCall(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	const noFiles = cobra.ShellCompDirectiveNoFileComp
 	var words []cobra.Completion

@@ -190,11 +190,11 @@ func (s *shown) print(b *strings.Builder, first, rest string, width int) {
 	}
 	b.WriteByte('\n')
 	for i, child := range s.Children {
+		branch, below := "├ ", "│ "
 		if i == len(s.Children)-1 {
-			child.print(b, rest+"└ ", rest+"  ", width)
-		} else {
-			child.print(b, rest+"├ ", rest+"│ ", width)
+			branch, below = "└ ", "  "
 		}
+		child.print(b, rest+branch, rest+below, width)
 	}
 }
 

@@ -4,8 +4,7 @@
 //
 //	{"format":"convtools-session","version":2}
 //
-// Each other line is a record: the events of one step of package session as JSON, after the CRC-32C of that JSON in
-// hexadecimal.
+// Each other line is a record: the events of one step of a session as JSON, after the CRC-32C of that JSON in hex.
 //
 //	{"crc32c":"1c291ca3","events":[{"seq":3,…},{"seq":4,…}]}
 //

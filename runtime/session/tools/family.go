@@ -1,5 +1,4 @@
-// Package tools is the conv tools: what an engine needs of them for the conversations of a session, and a family for
-// programs outside of sessions.
+// Package tools is the conv tools, for the conversations of a session and, as a family, for programs outside of it.
 //
 // A conversation may call the conv tools, the tools of other families, and those of MCP servers. [Project] connects
 // these with the models of a directory and with the logs. Conversations in a JP workspace are recorded there.

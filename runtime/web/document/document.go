@@ -172,8 +172,8 @@ type Block struct {
 	Whole string // the address of the whole text; empty for none
 }
 
-// block returns the text said of the event number as a block, with the lines after the first shownLines folded. said is
-// as [text.Visible] returns it. If r has addresses of whole texts, the block leaves out the end of a long text.
+// block returns a block with the first lines of said, and the other lines folded. said is the text of an event, as
+// [text.Visible] returns it. If r has addresses of whole texts, the block leaves out the end of a long text.
 func (r *Renderer) block(number int, said string) *Block {
 	const leastFolded = 4 // lines; to fold fewer would save nothing
 	b := &Block{}

@@ -57,7 +57,7 @@ func (b *bench) list(ctx context.Context) error {
 		return err
 	}
 	indexed := program{path: b.convtools, args: []string{"conversation", "ls", "--workspace", dir, "-F", "json"}, home: b.home("list")}
-	runs := []run{indexed.run(ctx)}
+	runs := []run{indexed.run(ctx)} // inTurn makes the runs below, when the index exists
 	if sh, err := exec.LookPath("sh"); err == nil {
 		unindexed := indexed
 		unindexed.env = []string{"XDG_CACHE_HOME=" + os.DevNull} // no index can be written
@@ -68,7 +68,7 @@ func (b *bench) list(ctx context.Context) error {
 	if _, err := index.output(ctx); err != nil {
 		return err
 	}
-	results, err := inTurn(b.size.runs, runs...)
+	results, err := inTurn(b.size.runs, runs...) // in the order of runs: indexed, unindexed, cat
 	if err != nil {
 		return err
 	}

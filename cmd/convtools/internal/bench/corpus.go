@@ -179,7 +179,8 @@ type class struct {
 	since, until time.Time // zero for all times
 }
 
-// classes returns the queries to measure.
+// classes returns the queries to measure, perClass queries of each kind. planted(n, i) is a word that one message
+// in n has, if n is 100,000, 1,000 or 100.
 func (c *corpus) classes() []class {
 	r := random(14, 1)
 	newClass := func(name string, query func(i int) string) class {
@@ -201,7 +202,7 @@ func (c *corpus) classes() []class {
 			if odd := []string{"\x01", "é", "ж", "qzxv"}; i < len(odd) {
 				return odd[i]
 			}
-			return planted(1, i) // no text has the word, because no group has one message
+			return planted(1, i) // no message has it
 		}),
 		newClass("phrase", func(i int) string { // every third one has rarer words and is found nowhere
 			word := func(n int) string { return c.words[r.IntN(n)] }
@@ -212,7 +213,7 @@ func (c *corpus) classes() []class {
 		}),
 		newClass("one letter", func(i int) string { return string([]rune("etaoinqxzjkw_%é")[i]) }),
 		newClass("two letters", func(i int) string { return strings.Fields("th qz er xj in zz on vk to jq it wx 00 of ky")[i] }),
-		newClass("one Han", func(i int) string { return character(13 * i * i) }),
+		newClass("one Han", func(i int) string { return character(13 * i * i) }), // i is spread over the ranks, from common to rare
 		newClass("two Han", func(i int) string { return character(2*i*i) + character(7*i) }),
 		month,
 	}

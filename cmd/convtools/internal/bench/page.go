@@ -212,13 +212,13 @@ func fetch(client *http.Client, address string) (f fetched, err error) {
 // longID is the id of the long conversation.
 const longID = "00000000-0000-4000-8000-00000000ffff"
 
-// writeLong writes the long conversation. Every tenth event is a request; an answer and four calls with results follow.
+// writeLong writes the long conversation. Ten events repeat: a request, its answer and four calls with results.
 func writeLong(home claudehome.Home) error {
 	return home.Write(longID, time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC), func(yield func(claudehome.Message) bool) {
-		for i := range longEvents / 2 {
-			role := "tool" // a call and its result
+		for i := range longEvents / 2 { // each turn writes two events
+			role := "tool" // one message for two events: a call and its result
 			if i%5 == 0 {
-				role = "user"
+				role = "user" // a request, with an answer below
 			}
 			goesOn := yield(claudehome.Message{Role: role, Text: fmt.Sprintf("event %d: %s", i, strings.Repeat("the tide is high at noon. ", 20))})
 			if goesOn && role == "user" {

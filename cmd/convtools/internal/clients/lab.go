@@ -101,8 +101,9 @@ func install(ctx context.Context, dir, manifest string) error {
 	return os.WriteFile(installed, want, 0o600)
 }
 
-// readTools sets the tools that clients have to show. They are those of the generated list, as a server without a model
-// shows it: with its topics in the description of learn, and without the conv tools.
+// readTools sets the tools that clients have to show, from the generated list in the file at path. It changes the list
+// as the server of the lab does: the server has no model, which the conv tools need, so these are left out. The server
+// adds the topics of the workspace to the description of learn.
 func (l *lab) readTools(path string) error {
 	list, err := os.ReadFile(path)
 	if err != nil {

@@ -125,18 +125,13 @@ func (w *worker) resolveCall(planned plannedCall, earlier []string) (call, error
 	c := call{planned.Tool, map[string]any{}}
 	var errs []error
 	for name, value := range planned.Arguments {
-		resolved, err := resolve(w.inProject(value), earlier)
+		if s, isString := value.(string); isString {
+			value = strings.ReplaceAll(s, "{{project}}", w.project)
+		}
+		resolved, err := resolve(value, earlier)
 		c.Arguments[name], errs = resolved, append(errs, err)
 	}
 	return c, errors.Join(errs...)
-}
-
-// inProject returns an argument with the path of the project in place of {{project}}.
-func (w *worker) inProject(value any) any {
-	if s, isString := value.(string); isString {
-		return strings.ReplaceAll(s, "{{project}}", w.project)
-	}
-	return value
 }
 
 // resolve replaces a reference such as "$id". It looks for id="text" or "id": "text" in the answers, the latest first,
@@ -194,7 +189,7 @@ func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error 
 // checkOffered compares the tools and instructions that the model sees with those of convtools.
 func (w *worker) checkOffered(ctx context.Context) error {
 	exchanges := w.model.Exchanges()
-	// Only a request for a title has no tools, and the model has answered other requests.
+	// A request for a title has no tools. The model has also answered a task, whose request has tools.
 	first := exchanges[slices.IndexFunc(exchanges, func(e modeltest.Exchange) bool { return len(e.Tools) > 0 })]
 	var errs []error
 	for _, tool := range w.tools {
@@ -215,8 +210,9 @@ func (w *worker) checkOffered(ctx context.Context) error {
 	seen := joinWords(strings.ReplaceAll(string(first.Body), `\n`, " "))
 	for paragraph := range strings.SplitSeq(results[0].Instructions, "\n\n") {
 		isSeen := strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`)))
-		differs := strings.Contains(paragraph, "conversation you are in") // only the server of an agent knows the conversation
-		if !isSeen && !differs {
+		// Only the agent's own server knows the conversation, so this paragraph differs from that of the server above.
+		mayDiffer := strings.Contains(paragraph, "conversation you are in")
+		if !isSeen && !mayDiffer {
 			errs = append(errs, fmt.Errorf("the model does not see of the instructions: %s", paragraph))
 		}
 	}

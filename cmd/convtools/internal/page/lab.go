@@ -210,8 +210,6 @@ type view struct {
 	dark  bool
 }
 
-func views() []view { return []view{{1400, false}, {1400, true}, {400, false}, {400, true}} }
-
 func (v view) scheme() string {
 	if v.dark {
 		return "dark"

@@ -77,7 +77,8 @@ func (l *lab) complaints() error {
 // ferry is the session of the sample that has edits and failures.
 const ferry = "claude-7c90ab12-4f3e-4d21-b8a7-05e6c1d9f3a4"
 
-// pictures takes pictures of all pages, and has axe-core look at them. No page is wider than the narrowest screen.
+// pictures takes pictures of all pages. It returns an error if a page is wider than 320 pixels, the narrowest screen,
+// or if axe-core finds a mistake in accessibility.
 func pictures(l *lab) error {
 	first, err := ask[string](l, `document.querySelector("a.row").getAttribute("href")`)
 	if err != nil {
@@ -86,16 +87,16 @@ func pictures(l *lab) error {
 	for _, page := range []struct{ name, path string }{
 		{"list", "/"}, {"recall", "/?q=why+do+we+retry"}, {"conversation", first}, {"knowledge", "/p/knowledge"}, {"running", "/p/sessions"},
 	} {
-		isOwnHome := l.home == filepath.Join(l.dir, "home") // and not the home of -home
-		if page.name == "running" && isOwnHome {
-			if err := l.query("Plan a weekend"); err != nil { // the picture shows a session
+		mayWrite := l.home == filepath.Join(l.dir, "home") // the home of the lab, not that of the flag -home
+		if page.name == "running" && mayWrite {
+			if err := l.query("Plan a weekend"); err != nil { // starts a session, for the page to show
 				return err
 			}
 		}
 		if err := errors.Join(l.setView(view{width: 320}), l.open(page.path), l.until(`document.documentElement.scrollWidth <= 320`)); err != nil {
 			return err
 		}
-		for _, v := range views() {
+		for _, v := range []view{{1400, false}, {1400, true}, {400, false}, {400, true}} {
 			err := errors.Join(l.setView(v), l.open(page.path))
 			if err == nil && page.name == "conversation" { // show two calls
 				err = l.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details.call").forEach((d, i) => { d.open = i < 2 })`))

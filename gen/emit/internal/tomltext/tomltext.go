@@ -53,8 +53,7 @@ func (d *Document) header(left string, path []string, right string) {
 // String writes key = "value".
 func (d *Document) String(key, value string) { d.Raw(key, Quote(value)) }
 
-// Block writes key and text as a multi-line string. The value of this string is text with exactly one newline at its
-// end.
+// Block writes key and text as a multi-line string. The value of this string is text with one newline at its end.
 func (d *Document) Block(key, text string) {
 	d.b.WriteString(key + " = \"\"\"\n" + blockText(strings.TrimRight(text, "\n")) + "\n\"\"\"\n")
 }
@@ -156,8 +155,7 @@ func blockText(s string) string {
 	return b.String()
 }
 
-// escape writes a character of a basic string, escaped if it is a backslash, a control or not printable. The callers
-// treat quotes.
+// escape writes a character of a basic string, escaped if it is a backslash or not printable. The callers treat quotes.
 func escape(b *strings.Builder, r rune) {
 	switch {
 	case r == '\\':
