@@ -101,8 +101,7 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 }
 
 // choosePage sets g.order to the matches of all hits, and g.page to those that the call shows, with their lines. If the
-// call is for one event, other hits are removed first. If there is no hit, it counts the words of the pattern in
-// events.
+// call is for one event, it first removes other hits. If there is no hit, it counts the words of the pattern instead.
 func (g *grepping) choosePage(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
 		g.found.Total = 0

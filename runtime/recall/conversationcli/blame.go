@@ -164,7 +164,7 @@ func eventID(change *conversations.Change) string {
 // shortRequest is the number of characters of a request that says little without the title of its conversation.
 const shortRequest = 25
 
-// changeLine returns a change as a line: the event, padded to width, the day, and the request. A short request gets the title too.
+// changeLine returns a change as a line: the event, padded to width, the day, and the request, with the title if short.
 func (c *commands) changeLine(change *conversations.Change, width int) string {
 	day := fmt.Sprintf("%-10s", c.day(change.Time))
 	asked, title := text.Cell(change.Request), text.Cell(change.Title)
