@@ -75,7 +75,7 @@ func Arguments(call *contract.Call, tool *contract.Tool, judge func(Object) []co
 		e.Corrected = tool.Example
 		return nil, e
 	}
-	problemsIn := func(args Object) []contract.Problem {
+	problemsIn := func(args Object) []contract.Problem { // those by the spec or, if there are none, those of judge
 		problems := Problems(tool, args)
 		if problems == nil && judge != nil {
 			problems = judge(args)

@@ -52,18 +52,18 @@ func dotted(keyPath place) string {
 	return strings.Join(names, ".")
 }
 
-// load parses the file at path, whose reading has returned src and readErr. It returns false if there is no file, or if
-// the file cannot be used: that is a problem, which disables every table that the file may have.
+// load parses the file at path and returns true if the file can be used. src and readErr are from reading the file. If
+// the file exists but cannot be used, load adds a problem, which disables all tables that the file may have.
 func (f *File) load(path string, src []byte, readErr error) bool {
 	if errors.Is(readErr, fs.ErrNotExist) || errors.Is(readErr, syscall.ENOTDIR) {
 		if _, err := os.Lstat(path); err != nil {
-			return false
+			return false // there is no file, and no link either
 		}
-		readErr = errors.New("it is a link to a file that does not exist") // that file may exclude conversations
+		readErr = errors.New("it is a link to a file that does not exist") // a problem: the file may name conversations to exclude
 	}
 	problem := Problem{diag.Diagnostic{File: f.Name}, []string{everything}}
 	if f.Name == topicsFile {
-		problem.Tables = []string{"kb"}
+		problem.Tables = []string{"kb"} // the file has no other table
 	}
 	if pathError, ok := errors.AsType[*fs.PathError](readErr); ok {
 		readErr = pathError.Err // without the path
@@ -118,10 +118,10 @@ func (f *File) position(keyPath place) diag.Diagnostic {
 	return diag.Diagnostic{File: f.Name, Span: span}
 }
 
-// table returns the table at a place, and its keys in the order of the file. around are the values of the table around
-// it. The results are nil if there is no value at the place, or if the value is not a table, which is a problem.
-func (f *File) table(around values, keyPath ...any) (table values, keys []string) {
-	value, ok := around[keyPath[len(keyPath)-1].(string)]
+// table returns the table at a place, and its keys in the order of the file. outer has the values of the enclosing
+// table. The results are nil if there is no value at the place, or if the value is not a table, which is a problem.
+func (f *File) table(outer values, keyPath ...any) (table values, keys []string) {
+	value, ok := outer[keyPath[len(keyPath)-1].(string)]
 	if !ok || !f.decodeValue(value, &table, keyPath) {
 		return nil, nil
 	}
@@ -129,16 +129,16 @@ func (f *File) table(around values, keyPath ...any) (table values, keys []string
 }
 
 // decodeTable decodes the table at the path keyPath into the struct that result points to: each key into the field with
-// the key in its tag toml. around are the values of the table around that table. A key without a field is a problem,
-// but in [stores] such a key is a kind of store, and its value is set in Stores.Kinds.
-func (f *File) decodeTable(result any, around values, keyPath ...any) {
+// the key in its tag toml. outer has the values of the enclosing table. A key without a field is a problem, except in
+// the table [stores]: there the key is a kind of store, and its value is put into Stores.Kinds.
+func (f *File) decodeTable(result any, outer values, keyPath ...any) {
 	fields := map[string]reflect.Value{}
 	for field, value := range reflect.ValueOf(result).Elem().Fields() {
 		if key := field.Tag.Get("toml"); key != "" {
 			fields[key] = value
 		}
 	}
-	table, names := f.table(around, keyPath...)
+	table, names := f.table(outer, keyPath...)
 	for _, name := range names {
 		key := place(keyPath).Key(name)
 		field, known := fields[name]

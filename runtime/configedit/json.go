@@ -149,60 +149,65 @@ func setJSON(src []byte, path []string, _ bool, members []Member) ([]byte, error
 	return pack(&root), nil
 }
 
-// setMember sets a member of parent, which is an object in the document src. It replaces only the value of an existing
-// member. It adds a new member at the end, with the layout of the member before it; without one, with that of src.
+// setMember sets a member of parent, which is an object in the document src. If the object has a member with the key,
+// setMember replaces only the member's value. Otherwise it adds m at the end of the object.
 func setMember(src []byte, parent *hujson.Value, m Member) {
-	object, _ := parent.Value.(*hujson.Object) // walk has checked it
+	object, _ := parent.Value.(*hujson.Object) // the caller has checked the type
 	if found := memberIndexes(object, m.Key); len(found) > 0 {
-		object.Members[found[0]].Value.Value = hujson.Literal(layout{space: " "}.render(m.Value, ""))
+		object.Members[found[0]].Value.Value = hujson.Literal(layout{space: " "}.render(m.Value, "")) // on one line
 		return
 	}
-	layout := layout{newline(src), indentUnit(src), " "}
-	outerIndent := indentAt(src, parent.StartOffset)
-	indent := outerIndent + layout.unit
-	ownLine := bytes.Contains(bytes.TrimSpace(src), []byte("\n")) || len(bytes.TrimSpace(src)) == len("{}")
-	if !ownLine && !bytes.Contains(src, []byte(`": `)) {
-		layout.space = ""
+	l := layout{newline(src), indentUnit(src), " "}
+	if braceIndent := indentAt(src, parent.StartOffset); len(object.Members) == 0 {
+		l.addFirst(object, src, braceIndent, m)
+	} else {
+		l.addLast(object, braceIndent, m)
 	}
-	var comma hujson.Extra // nil means no comma after the member
-	if n := len(object.Members); n > 0 {
-		last := &object.Members[n-1]
-		if ownLine = bytes.Contains(last.Name.BeforeExtra, []byte("\n")); ownLine {
-			indent = indentAt(last.Name.BeforeExtra, len(last.Name.BeforeExtra))
-		} else {
-			layout.space = strings.Repeat(" ", min(1, len(last.Value.BeforeExtra)))
-		}
-		if last.Value.AfterExtra != nil { // the last member has a comma
-			comma = hujson.Extra{}
+}
+
+// addFirst adds a member to an empty object in the document src. The member is on a line of its own if the document has
+// several lines or is only {}. braceIndent is the indentation of the closing brace.
+func (l layout) addFirst(object *hujson.Object, src []byte, braceIndent string, m Member) {
+	document, indent := bytes.TrimSpace(src), braceIndent+l.unit
+	before, after := string(object.AfterExtra), "" // the blanks and comments around the member
+	if bytes.Contains(document, []byte("\n")) || len(document) == len("{}") {
+		before, after = strings.TrimRight(before, " \t\r\n")+l.eol+indent, l.eol+braceIndent
+	} else {
+		l.eol = "" // the document stays on one line
+		if !bytes.Contains(src, []byte(`": `)) {
+			l.space = "" // as after the other colons of the document
 		}
 	}
-	// before and after are the blanks and comments around the new member.
-	before, after := string(object.AfterExtra), ""
-	switch {
-	case ownLine && len(object.Members) > 0:
-		lineEnd := strings.IndexByte(before, '\n')
-		if lineEnd >= 0 && strings.Count(before[:lineEnd], "/*") == strings.Count(before[:lineEnd], "*/") {
-			// Comments on the line of the last member stay there; those below come after the new member.
-			before, after = strings.TrimSuffix(before[:lineEnd], "\r"), before[lineEnd:]
-			if strings.HasSuffix(layout.eol, "\r\n") {
-				after = "\r" + after
-			}
-		} else {
-			before, after = strings.TrimRight(before, " \t\r\n"), layout.eol+outerIndent
-		}
-		before += layout.eol + indent
-	case ownLine:
-		before, after = strings.TrimRight(before, " \t\r\n")+layout.eol+indent, layout.eol+outerIndent
-	default:
-		layout.eol = ""
-		if len(object.Members) > 0 {
-			before, after = layout.space, before
-		}
+	l.add(object, before, m, indent, after)
+}
+
+// addLast adds a member after the last member of an object. The new member is on a line of its own if the last one is.
+func (l layout) addLast(object *hujson.Object, braceIndent string, m Member) {
+	last := object.Members[len(object.Members)-1]
+	rest := string(object.AfterExtra) // the blanks and comments between the last member and the closing brace
+	if isOnOneLine := !bytes.Contains(last.Name.BeforeExtra, []byte("\n")); isOnOneLine {
+		l.eol, l.space = "", strings.Repeat(" ", min(1, len(last.Value.BeforeExtra))) // a blank if the last member has any
+		l.add(object, l.space, m, "", rest)
+		return
+	}
+	indent := indentAt(last.Name.BeforeExtra, len(last.Name.BeforeExtra))
+	line, below, hasBelow := strings.Cut(rest, "\n") // a comment on the line of the last member stays there
+	if commentGoesOn := strings.Count(line, "/*") != strings.Count(line, "*/"); !hasBelow || commentGoesOn {
+		line, below = strings.TrimRight(rest, " \t\r\n"), braceIndent // all comments stay before the new member
+	}
+	l.add(object, strings.TrimSuffix(line, "\r")+l.eol+indent, m, indent, l.eol+below)
+}
+
+// add adds a member at the end of an object. before and after are the blanks and comments around the new member.
+func (l layout) add(object *hujson.Object, before string, m Member, indent, after string) {
+	var comma hujson.Extra // nil means no comma after the new member
+	if n := len(object.Members); n > 0 && object.Members[n-1].Value.AfterExtra != nil {
+		comma = hujson.Extra{} // not nil: a comma, as after the member before
 	}
 	object.AfterExtra = hujson.Extra(after)
 	object.Members = append(object.Members, hujson.ObjectMember{
 		Name:  hujson.Value{BeforeExtra: hujson.Extra(before), Value: hujson.String(m.Key)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(layout.space), Value: hujson.Literal(layout.render(m.Value, indent)), AfterExtra: comma},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(l.space), Value: hujson.Literal(l.render(m.Value, indent)), AfterExtra: comma},
 	})
 }
 
@@ -216,10 +221,7 @@ func removeJSON(src []byte, path []string) ([]byte, error) {
 		return nil, err
 	}
 	last := len(path) - 1
-	parent, _, err := walk(&root, path[:last])
-	if err != nil {
-		return nil, err
-	}
+	parent, _, _ := walk(&root, path[:last])   // no error: the first walk came this way
 	object, _ := parent.Value.(*hujson.Object) // the first walk has checked that it is an object with the member
 	removeMember(object, memberIndexes(object, path[last])[0])
 	return pack(&root), nil

@@ -63,8 +63,8 @@ func readFile(path string) (snapshot, error) {
 	return s, nil
 }
 
-// orNone returns the contents that [Change.add] plans for the file: nil, which removes the file, if the document is
-// empty; otherwise the document. If path is a link, it returns the document: the link and its target stay.
+// orNone returns the new contents for the file s.path. It returns nil, so that the file is removed, if the document is
+// blank or {} and s.path is a regular file. Otherwise it returns the document: a link at s.path is never removed.
 func (s snapshot) orNone(document []byte) []byte {
 	dense := strings.Join(strings.Fields(string(document)), "")
 	if info, err := os.Lstat(s.path); err == nil && info.Mode().IsRegular() && (dense == "" || dense == "{}") {

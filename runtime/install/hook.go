@@ -19,7 +19,8 @@ const hookCommand = "start-hook"
 // HasHook reports whether a host runs a command when a session starts.
 func (h Host) HasHook() bool { return h.user.hooks != "" }
 
-// hook returns the item, for a list of start hooks, that runs this program when a session starts anew.
+// hook returns the item to add to a list of start hooks. The item makes the host run this program when a session starts
+// without a history: "startup" is the start of a new session, "clear" the start after the user has cleared the history.
 func (o Options) hook(scope Scope) []configedit.Member {
 	line := process.JoinCommand(o.programIn(scope), hookCommand)
 	run := []configedit.Member{{Key: "type", Value: "command"}, {Key: "command", Value: line}}

@@ -140,7 +140,8 @@ func (b *Base) checkSubjects(table string, t *config.Topic, isValid bool) {
 	}
 }
 
-// checkPatterns adds the problems of patterns in a list of a topic, learned or disabled. The problems disable table.
+// checkPatterns adds a problem to the configuration for each wrong pattern of a topic. The patterns are from the list
+// "learned" or "disabled" of the topic. Each problem makes the configuration table with the name table unusable.
 func (b *Base) checkPatterns(table string, t *config.Topic, list string, patterns []string) {
 	for _, p := range subjects.Patterns(t.ID, patterns) {
 		hint := ""

@@ -39,7 +39,8 @@ type link struct {
 
 // linksIn returns the links in a Markdown text. It finds only links that are on one line and not in code.
 func linksIn(content string) (links []link) {
-	// code finds `…`, ``…``, and \ with the next character; inline finds the targets in ](<target>) and ](target).
+	// code matches code in ` or ``, and \ with a character: an escaped bracket ends no link. inline matches the end of
+	// a link, ](<target>) or ](target). A target has at most 512 characters; without < it may have (…) and no blanks.
 	code := regexp.MustCompile("(?:^|[^`])(`[^`]+`|``.*?[^`]``)|\\\\.")
 	inline := regexp.MustCompile(`\]\( *(?:<([^<>]{1,512})>|((?:[^\s()<]|\([^\s()]*\)){1,512}))[\s)]`)
 	fence, number := "", 0 // fence has the marks that opened the block of code around the line

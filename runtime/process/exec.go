@@ -183,8 +183,8 @@ func reason(err error) string {
 	return inline(err.Error(), maxReason)
 }
 
-// isBatchFile reports whether the system would run a file with cmd.exe of Windows. An argument can contain commands,
-// and cmd.exe would run these commands.
+// isBatchFile reports whether the system would run a file with cmd.exe of Windows, which would also run commands that
+// an argument of the file contains.
 func isBatchFile(path string) bool {
 	// Windows ignores dots and spaces at the end of a name.
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(path, ". "))) {

@@ -95,7 +95,7 @@ func (s *State) addItem(c *Conversation, e Event) {
 		c.turn.message = item.Text()
 	case ToolCall:
 		s.task.open = append(s.task.open, item)
-		if counted(item) { // refused calls are not, if the budget was the reason
+		if counted(item) { // false if the budget refused the call
 			c.addUsage(Usage{Calls: 1})
 		}
 	case ToolOutput:
@@ -126,7 +126,7 @@ func (s *State) pushBatch(c *Conversation) {
 		s.frames++
 		b.frames = append(b.frames, frame{id: s.frames, call: call})
 	}
-	c.turn.interrupts += len(b.frames)
+	c.turn.interrupts += len(b.frames) // each call interrupts the turn, which config.MaxInterruptsPerTurn limits
 	s.stack, s.task = append(s.stack, b), nil
 }
 

@@ -173,19 +173,19 @@ func (in Response) decide(d *decision) *Refusal {
 
 // problemOf returns a problem if a call of a response has no id or the id of an earlier call, and "" otherwise.
 func problemOf(items []Item) string {
-	ids := map[string]bool{}
+	used := map[string]bool{} // the ids of earlier calls
 	for _, item := range items {
-		if item.Kind == ToolCall && (item.CallID == "" || ids[item.CallID]) {
-			return "the id of a call is empty or not the only one of its kind"
+		if item.Kind == ToolCall && (item.CallID == "" || used[item.CallID]) {
+			return "the id of a call is empty or not the only one of its kind" // an earlier call has the same id
 		}
-		ids[item.CallID] = true
+		used[item.CallID] = true // the id is empty if the item is not a call
 	}
 	return ""
 }
 
 // recordBudgeted records an item in a history. It refuses a call if the budget of the logical turn has no call left.
 func (d *decision) recordBudgeted(conversation string, item Item) {
-	turn := d.state.Conversation(conversation).turn
+	turn := d.state.Conversation(conversation).turn // 0 calls in its budget mean no limit, and a negative number no calls
 	if limit := turn.budget.Calls; item.Kind == ToolCall && limit != 0 && turn.usage.Calls >= limit {
 		item.Request = Request{Refused: &Refusal{Code: CodeBudget, Reason: "no tool calls are left", Max: int(max(limit, 0))}}
 	}

@@ -125,9 +125,10 @@ func parameterOf(tool string) string {
 	}[tool]
 }
 
-// narrow returns the capabilities of a new conversation, whose creator has the capabilities c: the servers and tools in
-// c that the allowlist names, or all if the allowlist is nil, and the internal tools in c except those that overrides
-// sets to false. It refuses an unknown name, and an internal tool that is true in overrides and not in c.
+// narrow returns the capabilities of a new conversation. Its creator has the capabilities c. The new conversation gets
+// the MCP servers and tools in c that the allowlist names, or all in c if the allowlist is nil. It gets the internal
+// tools in c, without those that overrides sets to false. narrow refuses an allowlist with a name of no configured
+// server or tool. It also refuses overrides that set an internal tool to true if c does not have the tool.
 func (c Capabilities) narrow(config Config, allowlist []string, overrides InternalTools) (Capabilities, *Refusal) {
 	narrowed := Capabilities{MCP: c.MCP, Internal: maps.Clone(c.Internal)}
 	if allowlist != nil {
@@ -138,9 +139,9 @@ func (c Capabilities) narrow(config Config, allowlist []string, overrides Intern
 			return c, &Refusal{Code: CodeInvalidArguments, Field: "mcp_allowlist", Reason: "there is no MCP server or tool " + text.Quote(name) + " here"}
 		}
 		for _, entry := range c.MCP {
-			if covers(entry, name) { // they are equal, or name is a tool of the server entry
+			if covers(entry, name) { // c has all of name: entry is name or its server
 				narrowed.MCP = append(narrowed.MCP, name)
-			} else if covers(name, entry) { // entry is a tool of the server name
+			} else if covers(name, entry) { // name is a server, of which c has the tool entry
 				narrowed.MCP = append(narrowed.MCP, entry)
 			}
 		}

@@ -2,19 +2,20 @@ package session
 
 import "slices"
 
-// advance starts tasks until one runs or nothing waits: the targets and callers on the stack first, then the queue.
+// advance starts tasks until a task runs or no work waits. Work on the stack goes first: calls of conversations to
+// other conversations, and callers that continue with the results. Then comes the queue, which has input from outside.
 func (d *decision) advance() {
-	for d.state.task == nil {
+	for d.state.task == nil { // a new task may end at once, for example if its budget is used up
 		switch {
 		case len(d.state.stack) > 0:
-			if f := d.state.awaited(); f != nil {
-				d.startFrame(*f)
-			} else {
+			if f := d.state.awaited(); f != nil { // f is the first call at the top of the stack that has no result
+				d.startFrame(*f) // in the conversation that the call is to
+			} else { // all calls at the top have results, so their caller continues
 				d.resumeCaller(d.state.top())
 			}
 		case len(d.state.queue) > 0:
 			d.startSubmission(d.state.queue[0])
-		default:
+		default: // no work waits
 			return
 		}
 	}

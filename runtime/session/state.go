@@ -210,10 +210,10 @@ func (s State) Doing(id string) string {
 	return "idle"
 }
 
-// Replaceable returns the conversation to destroy if the session is full: the one that has been idle longest, but never
-// the root, or nil. Conversations that queued calls are going to create count, too. It returns nil if there is room.
+// Replaceable returns the conversation to destroy before a new one can be created in a full session. It is the one that
+// has been idle longest, except for the root. It is nil if the session is not full or no other conversation is idle.
 func (s State) Replaceable() (oldest *Conversation) {
-	count := s.liveCount()
+	count := s.liveCount() // count also gets the conversations that queued calls are going to create
 	for _, q := range s.queue {
 		if q.Call != nil && q.Call.Request.Create != nil {
 			count++

@@ -31,7 +31,7 @@ func Append(dst, text []byte) []byte {
 		default:
 			var r rune
 			r, size = utf8.DecodeRune(text)
-			if r == utf8.RuneError && size == 1 || isCaseless(r) {
+			if r == utf8.RuneError && size == 1 || isCaseless(r) { // not UTF-8, or without case
 				dst = append(dst, text[:size]...)
 			} else {
 				dst = utf8.AppendRune(dst, tableRune(r)) // Rune(r), for common runes from a table

@@ -34,8 +34,8 @@ func IsHidden(r rune) bool {
 
 func isNoncharacter(r rune) bool { return 0xfdd0 <= r && r <= 0xfdef || r&0xfffe == 0xfffe }
 
-// stays reports whether r is visible, or is a joiner with a meaning after the text before it. That text is written
-// followed by more. Both are texts after replacements, so that a second pass changes nothing.
+// stays reports whether r is visible, or is a joiner with a meaning after the text before it: the bytes of written,
+// then more. Both are texts after replacements, so that a second pass changes nothing.
 func stays(r rune, written []byte, more string) bool {
 	return !IsHidden(r) || isJoiner(r) && mayJoin(r, lastRune(written, more))
 }

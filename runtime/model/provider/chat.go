@@ -66,8 +66,8 @@ func chatContent(items []entry) any {
 	return strings.Join(texts, "\n\n")
 }
 
-// chatMessage returns a message of the model, or nil if the items have neither text nor calls. withReasoning is true until
-// the user sends another message: servers that send reasoning, which the API does not define, want it back until then.
+// chatMessage returns a message of the model, or nil if the items have neither text nor calls. If withReasoning is
+// true, the message also has the reasoning as the server sent it: beyond the API, some servers want that back.
 func chatMessage(items []entry, withReasoning bool) fields {
 	message := fields{"role": "assistant", "content": nil}
 	var texts []string
@@ -76,7 +76,7 @@ func chatMessage(items []entry, withReasoning bool) fields {
 		switch text := e.Text(); {
 		case e.Kind == model.Reasoning && withReasoning:
 			maps.Copy(message, e.saved)
-		case e.Kind == model.ToolCall:
+		case e.Kind == model.ToolCall: // e.saved is a copy for this request, and may have more fields of the server's
 			e.saved["type"], e.saved["id"] = "function", e.CallID
 			e.saved["function"] = fields{"name": e.Name, "arguments": e.Arguments}
 			calls = append(calls, e.saved)

@@ -41,9 +41,9 @@ func responsesInput(r request) []fields {
 	return input
 }
 
-// responsesItem returns an item of a history in the API's form, or an empty one for an empty message of another model.
+// responsesItem returns an item of a history in the API's form. An empty message of another model becomes empty fields.
 func responsesItem(e entry) fields {
-	item := e.saved
+	item := e.saved // the API's form if the model of this request wrote the item; otherwise empty
 	switch text := e.Text(); {
 	case e.Kind == model.UserMessage:
 		return fields{"type": "message", "role": "user", "content": encodeParts(e.Parts, "input_text", func(url string) fields {
@@ -54,10 +54,10 @@ func responsesItem(e entry) fields {
 	case e.Kind == model.ToolCall:
 		item["type"], item["call_id"], item["name"], item["arguments"] = "function_call", e.CallID, e.Name, e.Arguments
 		delete(item, "namespace") // of sessions of earlier versions
-	case len(item) == 0 && text != "":
+	case len(item) == 0 && text != "": // another model wrote this message
 		return fields{"type": "message", "role": "assistant", "content": text}
 	}
-	return item
+	return item // what the model of this request wrote, or a call
 }
 
 // responsesEvent reads an event: a piece of text, a whole item or the end of the response.

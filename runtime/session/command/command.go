@@ -48,7 +48,7 @@ func Commands(host *toolset.Host, others ...toolset.Family) []*cobra.Command {
 
 // open opens the project of the working directory, and warns of what is wrong with its configuration.
 func (c *commands) open() (*tools.Project, error) {
-	registry, _ := toolset.NewRegistry(c.others...) // the registry of all families has the same error, which ends the program
+	registry, _ := toolset.NewRegistry(c.others...) // no error: the program starts only if its families can be registered
 	p, err := tools.Open(c.host, c.host.Dir, registry)
 	if err != nil {
 		return nil, withHint(err)
@@ -130,17 +130,17 @@ func killOnNextSignal(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // from now on a signal kills
 }
 
-// waitOrInterrupt calls f, which waits for a session. If ctx ends meanwhile, it interrupts the running task with all its
-// callers and the submissions in the queue, and calls f again to wait for their end.
+// waitOrInterrupt calls f, which waits for a session. If ctx ends meanwhile, waitOrInterrupt empties the queue of the
+// session, interrupts the running task and its callers, and calls f again. All this takes at most 30 seconds.
 func waitOrInterrupt(ctx context.Context, s *tools.Session, f func(context.Context) error) error {
 	err := f(ctx)
 	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	const stopTime = 30 * time.Second
-	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	running := session.Submission{} // the ID 0 is for what runs
+	// The queue is emptied first: otherwise its next submission would start when the running task ends.
+	running := session.Submission{} // an interrupt with the ID 0 is for the running task
 	for _, submission := range append(s.State().Queue(), running) {
 		if err := interrupt(stopping, s, session.Interrupt{Chain: true, Submission: submission.ID}); err != nil {
 			return err

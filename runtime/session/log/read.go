@@ -96,8 +96,8 @@ func (r *reader) readLine() ([]byte, error) {
 	return line, err
 }
 
-// readRecord returns the events of the next record. The error is [io.EOF] at the end of the file, and for a line that is
-// no record if a crash may have left the line. It is a [*DamagedError] for any other line that is no record.
+// readRecord returns the events of the next record. The error is [io.EOF] at the end of the file, and for a line that a
+// crash may have left incomplete. It is a [*DamagedError] for a line that is wrong although it was synced to disk.
 func (r *reader) readRecord() ([]session.Event, error) {
 	line, err := r.readLine()
 	if err != nil {
@@ -108,7 +108,7 @@ func (r *reader) readRecord() ([]session.Event, error) {
 	case err == nil:
 		r.offset = r.end
 		return events, nil
-	case r.wasSynced():
+	case r.wasSynced(): // so no crash has left the line incomplete
 		return nil, &DamagedError{Path: r.path, Offset: r.offset, Err: err}
 	}
 	return nil, io.EOF

@@ -150,8 +150,8 @@ func (p *Project) findRecorded(ctx context.Context, id string) (found Conversati
 	return found, err
 }
 
-// isRecordedAs reports whether a conversation is recorded under an id. The id may instead be that of a fork, which has
-// the same label. For a session that cannot be read the result is true: opening the session returns the error.
+// isRecordedAs reports whether the record of a conversation has the id. A fork of the record has another id. For a
+// session that cannot be read the result is true: the caller then opens the session and gets the error.
 func (p *Project) isRecordedAs(ctx context.Context, conversation Conversation, id transcript.ID) bool {
 	state, _, err := log.Load(p.Logs, conversation.Session)
 	c := state.Conversation(conversation.ID)

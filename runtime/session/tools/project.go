@@ -59,10 +59,10 @@ func Open(host *toolset.Host, dir string, registry *toolset.Registry) (*Project,
 	}
 	if root, ok := workspace.Find(dir); ok {
 		p.Settings.Root = root
-	} else if below, err := filepath.Rel(dir, config.Home(host.Getenv)); err == nil && filepath.IsLocal(below) {
-		p.Settings.Root = "" // the directory has the user's own files in it, which models may not read
+	} else if home, err := filepath.Rel(dir, config.Home(host.Getenv)); err == nil && filepath.IsLocal(home) {
+		p.Settings.Root = "" // models may read no files: dir is the user's home directory, or contains it
 	}
-	p.workspace, _ = jp.Open(jp.Options{Dir: dir, Getenv: host.Getenv}) // an error is for a directory in no JP workspace
+	p.workspace, _ = jp.Open(jp.Options{Dir: dir, Getenv: host.Getenv}) // nil if dir is in no workspace of JP
 	p.Settings.JP = p.workspace != nil
 	trusted, untrusted := serversOf(c)
 	p.Untrusted = untrusted

@@ -193,11 +193,11 @@ func (r *recorder) newRecord(c *session.Conversation, events []jp.NewEvent) jp.N
 	return jp.New{Begun: c.Opened, Events: events, Model: r.model(settings.Model), Change: change}
 }
 
-// jpModel returns a configured model in JP's words. A model that JP cannot ask has only a name.
+// jpModel returns a configured model as JP's configuration has it. A model that JP cannot run has only a name.
 func (p *Project) jpModel(name string) jp.Model {
 	chosen, err := configured.Choose(p.Config, name)
-	if err != nil || !chosen.HTTP() { // an error may say that the model is not configured any more
-		return jp.Model{Name: cmp.Or(chosen.Name, name)}
+	if err != nil || !chosen.HTTP() { // the model cannot be used any more, or is a command or a script
+		return jp.Model{Name: cmp.Or(chosen.Name, name)} // after an error, chosen may be empty
 	}
 	table := chosen.Value
 	u, _ := url.Parse(table.BaseURL) // Choose has checked it
@@ -217,7 +217,7 @@ func (p *Project) jpModel(name string) jp.Model {
 		m.Provider = "openai"
 	case u.Port() == "11434": // the default of Ollama
 		m.Provider, m.KeyEnv = "ollama", ""
-	default: // JP asks any server with Chat Completions as llama.cpp
+	default: // JP's provider llamacpp sends requests to any server that has the API Chat Completions
 		m.Provider, m.KeyEnv = "llamacpp", ""
 	}
 	return m

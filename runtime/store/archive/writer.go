@@ -193,8 +193,8 @@ func (w *Writer) put(ctx context.Context, c *Conversation, sum string) (outcome 
 	case w.dry:
 		return compare(w.to.QueryRowContext(ctx, w.to.Find, []byte(c.name())), c, sum)
 	}
-	// Waiting for another writer, as Begin does if it is not empty, can be cancelled. Writing is finished: the drivers
-	// would otherwise look after each statement whether the context is done.
+	// The statement Begin can wait for another writer, at most until ctx is done. Writing itself is not cancelled: with
+	// ctx, the drivers would look after each statement whether ctx is done.
 	whole := context.WithoutCancel(ctx)
 	tx, err := w.to.BeginTx(whole, nil)
 	if err != nil {

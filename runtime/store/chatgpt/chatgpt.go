@@ -136,7 +136,7 @@ func openIn(dir string, o store.Options) (*messagedb.Store, bool) {
 	return newStore(place, func() ([]messagedb.Database, []store.Problem) { return nil, []store.Problem{problem} }), name != ""
 }
 
-// newStore returns the store of databases at a place, which is for people.
+// newStore returns the store of the databases that a function returns. People are shown place as its path.
 func newStore(place string, databases func() ([]messagedb.Database, []store.Problem)) *messagedb.Store {
 	return &messagedb.Store{
 		Store: history.Store{IDs: IDs(), Kind: Name, Dir: place}, Databases: databases, Queries: queries,

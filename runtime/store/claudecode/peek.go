@@ -57,7 +57,8 @@ func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size i
 	return m.Dir, err
 }
 
-// addRecord adds what a record says of its transcript to the metadata: the first directory and id, the last titles.
+// addRecord adds what a record says of its transcript to the metadata. The first directory and the first id count, and
+// the last branch and the last titles. A line without a key is no record of the conversation.
 func (m *metadata) addRecord(r *record) {
 	const slack = time.Second // a line about a prompt can have a time so much later than the prompt
 	m.Dir = cmp.Or(m.Dir, jsontext.String(r.Cwd))
@@ -78,7 +79,7 @@ func (m *metadata) addRecord(r *record) {
 	}
 	if r.Key != 0 {
 		m.Keys.add(r.Key)
-		// A first record that is older than the line before it is a copy: the program has begun the file with the line.
+		// A new transcript begins with a line of its own time, the Preamble. A first record that is older is a copy.
 		isOlder := m.Created.IsZero() && !r.At.IsZero() && m.Preamble.After(r.At.Add(slack))
 		isForked := r.Forked != nil && string(r.Forked) != "null"
 		m.Copied = m.Copied || isOlder || isForked
@@ -86,7 +87,7 @@ func (m *metadata) addRecord(r *record) {
 			m.Created = r.At
 		}
 	} else if m.Created.IsZero() && m.Preamble.IsZero() {
-		m.Preamble = r.At
+		m.Preamble = r.At // the time of the first line that has a time, before all records
 	}
 }
 

@@ -148,28 +148,28 @@ func (r *rollout) decode(ctx context.Context, root *history.Root, to *history.Re
 	return nil
 }
 
-// section adds the events of the records with ordinals less than until in the rollout part. If copied, all records are
-// copies. Otherwise the first records of the rollout are copies, as long as their payloads are equal to the payloads of
-// the first records in the original of the rollout.
+// section adds the events of the records with ordinals less than until in the rollout part. If copied is true, all
+// events are marked as copies. Otherwise a rollout can begin with copies from another rollout, the original: the events
+// of the first records are marked, as long as the payloads are equal to those of the first records in the original.
 func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout, copied bool, until int64) error {
 	f, err := openFile(root, part.File)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	var originals [][sha256.Size]byte // hashes of the payloads that can be copied
+	var originals [][sha256.Size]byte // hashes of the payloads that can be copied; none if part goes on from a base
 	if !copied && part.base == nil && part.original != nil {
 		if originals, err = payloads(ctx, root, part.original.File); err != nil {
 			return err
 		}
 	}
-	d.paginated, d.bare = part.Meta.Header.Paginated, false
-	isPast := false // the line is after the section
+	d.paginated, d.bare = part.Meta.Header.Paginated, false // d.record sets bare, for rollouts of versions before 0.30
+	isPast := false                                         // the line is after the section
 	err = d.to.LinesOf(ctx, f, f.size, func(line []byte, _ int64) bool {
 		r, ok := parse(line)
 		isPast = isPast || ok && r.ordinal() >= until
 		if isPast || !ok {
-			return isPast // a damaged line of the section counts as skipped
+			return isPast // false, for a damaged line of the section, counts the line as skipped
 		}
 		if r.Type != headerType {
 			isCopy := len(originals) > 0 && originals[0] == sha256.Sum256(r.Payload)
@@ -190,11 +190,11 @@ func (d *decoder) section(ctx context.Context, root *history.Root, part *rollout
 
 const headerType = "session_meta" // the type of records that have the header of a rollout
 
-// payloads returns the hashes of the payloads in a rollout, without those of headers; none if the file cannot be opened.
+// payloads returns the hashes of the payloads in a rollout, without those of headers, to find copies of the payloads.
 func payloads(ctx context.Context, root *history.Root, name string) (sums [][sha256.Size]byte, err error) {
 	f, err := openFile(root, name)
 	if err != nil {
-		return nil, nil // then nothing is marked as a copy
+		return nil, nil // without hashes, no record of another rollout is marked as a copy
 	}
 	defer f.Close()
 	err = jsonl.Each(ctx, f, f.size, func(line []byte, _ int64) bool {

@@ -172,12 +172,13 @@ func scalar(mapping []byte, key string) string {
 	}
 }
 
-// Decode implements [history.File]: it adds the events to a recorder. Events of a fork from before its start are copies.
+// Decode implements [history.File]: it adds the events to a recorder. If the session begins with copies of events of
+// another listed session, Decode marks the events that are older than the session as copies.
 func (e *entry) Decode(ctx context.Context, root *history.Root, to *history.Recorder) error {
 	d := newDecoder(to)
 	return to.Lines(ctx, root, e.File, func(line []byte, _ int64) bool {
 		r, ok := jsontext.Parse[record](line)
-		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup))
+		to.Copied = e.copies && r.At.Before(e.Meta.Created.Add(-startup)) // the session's own events are later than that
 		return ok && d.record(&r)
 	})
 }

@@ -58,8 +58,8 @@ func Home(getenv func(string) string) string {
 	return history.InData(getenv, "crush")
 }
 
-// IDs returns the form of ids: the uuid of a session; for a sub-agent that of the message that started it,
-// and the name of the call.
+// IDs returns the form of ids: the uuid of a session. The id of a sub-agent's session has two parts instead: the uuid
+// of the message that started the sub-agent, and the id of the tool call in that message.
 func IDs() *history.IDs {
 	return &history.IDs{Prefix: "crush-", Session: history.IsName, Part: history.IsName, Example: "crush-2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }

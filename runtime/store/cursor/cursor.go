@@ -135,9 +135,12 @@ func member(element, path string) string {
 	return "CASE WHEN " + element + ".type = 'object' THEN " + element + ".value ->> '$." + path + "' END"
 }
 
-// editorQueries returns the SQL for the conversations and the messages of the editor, as [messagedb.Tables] wants it, and
-// false for other tables. A conversation ("composer") is a JSON object with the ids of its messages ("bubbles"). Keys that
-// begin with "composerData:" are below "composerData;", as ';' is next after ':'.
+// editorQueries returns the SQL for the conversations and the messages of the editor, as [messagedb.Tables] wants it.
+// ok is false if a table is missing. A conversation ("composer") is a JSON object with the key "composerData:ID". Its
+// member "conversation" has the messages ("bubbles"), or "fullConversationHeadersOnly" has the ids of messages with the
+// keys "bubbleId:ID:MESSAGE". The key of json_each is the index in such a list. headers has the directories of
+// conversations, and parents the conversations that started sub-agents. Keys that begin with "composerData:" are below
+// "composerData;", as ';' is next after ':'.
 func editorQueries(has messagedb.Has) (sessions, messages string, ok bool) {
 	const composers, valid = "composerData:", "CASE WHEN json_valid(CAST(value AS TEXT)) THEN CAST(value AS TEXT) END"
 	sessions = `WITH composers AS MATERIALIZED (SELECT substr(key, length('` + composers + `') + 1) AS id, ` + valid + ` AS data

@@ -160,16 +160,16 @@ func (p *plan) applyLine(line []byte) bool {
 	case !ok:
 		return false
 	case r.Set != nil:
-		p.applyList(r.Set.Messages, false)
+		p.applyList(r.Set.Messages, false) // the messages can be copies of earlier ones, with new ids
 	case r.Rewind != nil:
-		from := p.index[jsontext.String(r.Rewind)] // an unknown id drops all messages
+		from := p.index[jsontext.String(r.Rewind)] // 0 for an unknown id: all messages are dropped
 		for _, m := range p.items[from:] {
 			m.dropped = true
 		}
 	case r.ID != nil:
-		p.put(message{record: r, own: true})
+		p.put(message{record: r, own: true}) // own: the line has all that is recorded of the message
 	case r.Messages != nil:
-		p.applyList(r.Messages, true)
+		p.applyList(r.Messages, true) // these messages have all that is recorded of them
 	default:
 		return r.Session != "" // the header
 	}
@@ -203,25 +203,25 @@ func (p *plan) append(m *message) int {
 	return len(p.items) - 1
 }
 
-// applyList applies a list of messages to the plan. own says that the messages have all that is recorded of them. A list
-// after a compression has the summary, the answer of the model, and copies of earlier messages with new ids.
+// applyList applies a list of messages to the plan. own says that the messages have all that is recorded of them. If
+// not, messages with unknown ids need not be new: after a compression, a list has the summary (m.compaction), the
+// model's answer to the summary, which is left out (m.noise), and copies of earlier messages with new ids.
 func (p *plan) applyList(messages jsontext.Raw, own bool) {
-	compressed := false // the message before is the summary
+	isAfterSummary := false
 	for _, r := range records(messages) {
 		m := message{record: r, own: own}
 		id := jsontext.String(r.ID)
 		_, known := p.index[id]
-		m.compaction = !known && !own && r.isSnapshot()
-		m.noise = compressed && r.Type == "gemini" // the model has read the summary
-		compressed = m.compaction
-		place := -1 // of m in the plan, or of the message that m is a copy of; -1 if m has to be put into the plan
+		canBeCopy := !known && !own
+		m.compaction = canBeCopy && r.isSnapshot()
+		m.noise = canBeCopy && isAfterSummary && r.Type == "gemini"
+		isAfterSummary = m.compaction
+		place := -1 // -1 until m, or the message that m is a copy of, has a place in the plan
 		switch {
-		case known || own: // m is put under its id
-			m.noise = false
 		case m.compaction || m.noise:
 			place = p.append(&m)
-		default:
-			place = p.original(r.identity())
+		case canBeCopy:
+			place = p.original(r.identity()) // or -1
 		}
 		if place < 0 {
 			p.put(m)

@@ -43,7 +43,7 @@ func CheckLabel(key string) error {
 	return nil
 }
 
-// apply changes the metadata m of the conversation c. The error is that of the labels: [metadata.setLabels].
+// apply makes the change, at the time now, in m, the metadata of the conversation c. The error is that of setLabels.
 func (change Change) apply(m metadata, c transcript.Conversation, now time.Time) error {
 	if change.Title != nil {
 		if delete(m, "title"); *change.Title != "" {
@@ -54,7 +54,7 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 	case change.Pinned == nil: // no change
 	case !*change.Pinned:
 		delete(m, "pinned_at")
-	case c.PinnedAt.IsZero(): // one that is pinned keeps the time of its pin
+	case c.PinnedAt.IsZero(): // otherwise the pin keeps its time
 		m.setTime("pinned_at", now)
 	}
 	if change.Expires != nil {
@@ -62,12 +62,12 @@ func (change Change) apply(m metadata, c transcript.Conversation, now time.Time)
 	}
 	labels := map[string]*string{} // nil removes a label
 	maps.Copy(labels, change.Labels)
-	if change.Hidden != nil {
+	if change.Hidden != nil { // JP drops the key "hidden" when it writes the file, and keeps the label: both are set
 		delete(m, "hidden")
 		labels[labelHidden] = nil
 		if *change.Hidden {
 			m.set("hidden", true)
-			labels[labelHidden] = new(string)
+			labels[labelHidden] = new(string) // a label with an empty value
 		}
 	}
 	if change.Parent != nil {
@@ -104,8 +104,8 @@ func (wr *Writer) Edit(ctx context.Context, id transcript.ID, decide func(transc
 	return e, err
 }
 
-// edit changes the metadata of a conversation, and writes it to all places of the conversation in their order: the
-// change counts once it is in the first place.
+// edit changes the metadata of the conversation in copies, and writes it to tx.all, all live and archived places of the
+// conversation. Readers find the new metadata as soon as the first of these places has it.
 func (tx *transaction) edit(copies []place, change func(metadata, transcript.Conversation) error) (Edited, error) {
 	e, err := tx.edited(copies, change)
 	if err != nil {

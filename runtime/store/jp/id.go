@@ -20,13 +20,14 @@ const (
 	idChars  = digits + "abcdefghijklmnopqrstuvwxyz" // of a workspace id
 )
 
-// ParseID reads an id: "jp-c17800836875", the same with a workspace id ("jp-c17800836875-otvo8"), the digits alone, or the
-// name of a directory ("17800836875-some-title"). It ignores what follows the digits. The error is a [*store.BadIDError].
+// ParseID returns the id in a text: "jp-c17800836875", the same with a workspace id ("jp-c17800836875-otvo8"), the
+// digits alone, or the name of a directory ("17800836875-some-title"). The title can be any text. A workspace id can be
+// that of any workspace, but must have only idChars. The error is a [*store.BadIDError].
 func ParseID(s string) (transcript.ID, error) {
 	rest, prefixed := strings.CutPrefix(s, idPrefix)
 	n, ok := parseDirName(rest)
 	if _, workspace, hasWorkspace := strings.Cut(rest, "-"); prefixed && hasWorkspace {
-		ok = ok && workspace != "" && strings.Trim(workspace, idChars) == ""
+		ok = ok && workspace != "" && strings.Trim(workspace, idChars) == "" // nothing is left: all are idChars
 	}
 	if !ok {
 		return "", history.BadID(s, "expected \"jp-c\" and digits, or only the digits, such as jp-c17800836875")

@@ -75,8 +75,8 @@ func (wr *Writer) SetLocal(ctx context.Context, id transcript.ID, local bool) (c
 	return changed, err
 }
 
-// makeLocal moves a conversation of the project to the user's store: it writes the files all there, and removes the
-// directory in the project. The name is for a new directory in the user's store.
+// makeLocal moves a conversation from the project to the user's store: it writes all files to the user's copy or, if
+// there is no copy, to a new directory with the name, and then removes the directory in the project.
 func (tx *transaction) makeLocal(copies []place, name string, all []file) error {
 	shared, users := copies[0], copies[1:] // the copy in the project is first
 	if tx.w.user == "" {

@@ -43,10 +43,11 @@ func (wr *Writer) Create(ctx context.Context, n New) (made transcript.ID, err er
 	return made, err
 }
 
-// Labelled returns the conversation with a label, live or archived, that [Writer.Create] made for a time, or "".
+// Labelled returns the id of the conversation that [Writer.Create] made for the time begun, and that has the label with
+// the value. The conversation can be live or archived. If there is none, the id is "".
 func (w *Workspace) Labelled(ctx context.Context, begun time.Time, label, value string) (transcript.ID, error) {
-	// Conversations of the same time have numbers in a row: down from that of the time, or up in former versions.
-	const most = 1 << 10
+	// Create takes the number of the time or, if that is taken, a lower number. Former versions took a higher one.
+	const most = 1 << 10 // how far the number of the conversation can be from the number of the time
 	s, _, err := w.open()
 	if err != nil {
 		return "", err

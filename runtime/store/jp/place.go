@@ -140,10 +140,11 @@ func (s *session) byStream(copies []place) []place {
 	return s.newestFirst(copies, EventsFile, BaseConfigFile)
 }
 
-// byMetadata orders copies for reading metadata.json: the newer copy counts, or for an archived conversation the project's.
+// byMetadata orders copies for reading metadata.json: the first copy counts. For a live conversation, this is the copy
+// with the newer metadata.json. For an archived conversation, it is the copy in the project, if there is one.
 func (s *session) byMetadata(copies []place) []place {
 	if copies[0].archived {
-		return copies
+		return copies // they have the copy in the project first
 	}
 	return s.newestFirst(copies, MetadataFile)
 }

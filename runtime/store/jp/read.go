@@ -70,7 +70,7 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 	}
 	found, duplicates := s.group(places)
 	found = slices.DeleteFunc(found, func(copies []place) bool { return !scope.Has(copies[0].number.id(), copies[0].archived) })
-	// A conversation that is live in one store and archived in another is found twice, first as live. Keep that.
+	// A conversation that is live in one store and archived in the other is in found twice. The first, live, is kept.
 	found = slices.CompactFunc(found, func(a, b []place) bool { return a[0].number == b[0].number })
 	all := make([]store.Conversation, len(found))
 	parallel.Each(ctx, len(found), func(numbers iter.Seq[int]) {
@@ -78,7 +78,7 @@ func (s *session) list(ctx context.Context, scope store.Scope) ([]store.Conversa
 			all[i] = s.readConversation(ctx, found[i])
 		}
 	})
-	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) }
+	isGone := func(c store.Conversation) bool { return c.ID == "" || !scope.Has(c.ID, c.Archived) } // removed, or moved to the archive or back, while it was read
 	return slices.DeleteFunc(all, isGone), append(problems, duplicates...), ctx.Err()
 }
 
@@ -193,12 +193,12 @@ func (r *record) data(ctx context.Context) (data []byte, err error) {
 	return data, err
 }
 
-// stamps returns the stamps of the files of a conversation that are read. If there are several copies, it includes
-// base_config.json, whose time helps to decide which copy is read.
+// stamps returns the stamps of the files that matter to readers: metadata.json and events.json of each copy. If there
+// are two copies, base_config.json matters too, because its time helps to decide which copy is read.
 func (s *session) stamps(copies []place) (stamps []filecache.Stamp) {
 	for _, p := range copies {
 		for _, name := range files() {
-			if name != BaseConfigFile || len(copies) > 1 {
+			if isIgnored := name == BaseConfigFile && len(copies) == 1; !isIgnored {
 				stamps = append(stamps, filecache.At(s.path(p.store, p.dir+"/"+name)))
 			}
 		}

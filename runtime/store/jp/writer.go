@@ -68,8 +68,8 @@ type transaction struct {
 	err     error   // the first error of a step; the steps after it do nothing
 }
 
-// transact opens the stores, takes the lock of a conversation, none for an empty id, lists all places, and calls do. If one
-// of these fails, transact returns its error, or else the first error of a step.
+// transact opens the stores, takes the lock of a conversation, lists the places of all conversations, and calls do. If
+// the id is empty, it takes no lock. The error is the first of these, or else tx.err: the first of changing files.
 func (wr *Writer) transact(ctx context.Context, id transcript.ID, do func(*transaction) error) error {
 	s, problems, err := wr.w.open()
 	if err != nil {

@@ -109,12 +109,12 @@ func isSession(s string) bool {
 	return ok && history.IsName(rest)
 }
 
-// Caller implements [store.Recognizer]. A program does not send the id of the calling session, but records a
-// call before it makes it, as one that runs.
+// Caller implements [store.Recognizer]. The program does not send the id of the calling session. It records a call as
+// running before it makes the call: the session that has this record is the calling session.
 func (s *Store) Caller(ctx context.Context, from caller.Caller) store.Caller {
-	c := store.Caller{Evidence: s.Evidence(from, from.Client == string(s.program), s.program.variable())}
+	c := store.Caller{Evidence: s.Evidence(from, from.Client == string(s.program), s.program.variable())} // by the name of the client, or else by the environment
 	if c.Evidence != store.NoEvidence && from.Process == caller.Server && from.Tool != "" {
-		if calling := s.calling(ctx, from); calling != "" {
+		if calling := s.calling(ctx, from); calling != "" { // it is "" if no session, or more than one, has such a record
 			c.Evidence, c.IDs = store.ByCall, []transcript.ID{s.ID(calling, "")}
 		}
 	}

@@ -145,10 +145,10 @@ func (t *tree) withRoot(ctx context.Context, do func(root *history.Root) error) 
 
 func idOf(file string) string { return strings.TrimSuffix(path.Base(file), extension) }
 
-// files returns the files of the messages of a session, or of the parts of a message, in the order of their ids.
-func files(root *history.Root, table, of string) (found []string, err error) {
-	dir := path.Join(table, of)
-	entries, err := root.ReadDir(dir)
+// files returns the files of a table that belong to an owner: the messages of a session, or the parts of a message.
+func files(root *history.Root, table, owner string) (found []string, err error) {
+	dir := path.Join(table, owner)    // owner is the id of the session or the message
+	entries, err := root.ReadDir(dir) // in the order of the names, which are ids
 	for _, e := range entries {
 		if id, isFile := strings.CutSuffix(e.Name(), extension); isFile && !e.IsDir() && history.IsName(id) {
 			found = append(found, path.Join(dir, e.Name()))

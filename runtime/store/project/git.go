@@ -134,9 +134,9 @@ func readDir(dir string) ([]os.DirEntry, error) {
 	return fs.ReadDir(root.FS(), ".")
 }
 
-// pointer returns the only line of a file of git, or "".
+// pointer returns the line in a file by which git points to another path; "" if the file cannot be read.
 func pointer(file string) string {
 	const most = 8 << 10 // bytes
 	data, _ := safefile.Read(file, most)
-	return strings.TrimRight(string(data), "\r\n")
+	return strings.TrimRight(string(data), "\r\n") // git writes one line
 }

@@ -95,8 +95,8 @@ func (m *Memory) Exclusions() []Exclusion {
 	return slices.SortedFunc(slices.Values(m.all), func(a, b Exclusion) int { return strings.Compare(a.Dir, b.Dir) })
 }
 
-// Err returns the first error of keeping an exclusion. A directory that is not kept is excluded
-// only while its file exists.
+// Err returns the first error of writing an exclusion to the directory of the memory. Later processes do not know that
+// exclusion: for them its directory is excluded only while the [ExcludeFile] exists.
 func (m *Memory) Err() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,16 +156,16 @@ type StillError struct{ Exclusion }
 
 func (e *StillError) Error() string { return fmt.Sprintf("%s is excluded by %s", e.Dir, e.By) }
 
-// Forget removes the exclusion of a directory, under its path or the path without links. The error
-// is a [*StillError] if an existing file excludes the directory, or else a [*NotRememberedError] if
-// the memory does not have the directory, or that of removing the file of the exclusion.
+// Forget removes the exclusion of a directory, which can be under the path dir or under that path without links. If an
+// existing file excludes the directory, the error is a [*StillError]. If the memory does not have the directory, the
+// error is a [*NotRememberedError]. Any other error is that of removing the file of the exclusion.
 func (m *Memory) Forget(dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	real := resolve(abs)
-	if file := excludeFile(identify(real).excluders(real)...); file != "" {
+	if file := excludeFile(identify(real).excluders(real)...); file != "" { // a file at or above dir or its repository
 		return &StillError{Exclusion{Dir: abs, By: file}}
 	}
 	m.mu.Lock()
@@ -180,7 +180,7 @@ func (m *Memory) Forget(dir string) error {
 			continue
 		}
 		if below(e.Dir, abs) || below(e.Dir, real) {
-			missing.By = e.Dir
+			missing.By = e.Dir // a directory above dir is excluded, and dir with it
 		}
 		left = append(left, e)
 	}

@@ -31,14 +31,14 @@ func resolve(dir string) string {
 	if err != nil {
 		return filepath.Clean(dir)
 	}
-	const maxLinks = 32 // without a target
+	const maxLinks = 32 // the most links without a target that are followed
 	links := 0
-	d, rest := abs, "" // rest is the part below d, which does not exist
+	d, rest := abs, "" // the path is d and then rest; nothing exists at rest
 	for {
 		if real, err := filepath.EvalSymlinks(d); err == nil {
 			return filepath.Join(real, rest)
 		}
-		if target, err := os.Readlink(d); err == nil && links < maxLinks { // the target is gone
+		if target, err := os.Readlink(d); err == nil && links < maxLinks { // d is a link without a target
 			links++
 			d = absolute(filepath.Dir(d), target)
 			continue

@@ -33,10 +33,10 @@ func IDs() *history.IDs {
 	return &history.IDs{Prefix: prefix, Part: history.IsUUID, Example: prefix + "2c154aa7-742d-46ce-af44-de020dbaa17b"}
 }
 
-// ID returns the id of a conversation of a session.
+// ID returns the id of a conversation of a session. The arguments are UUIDs. root is the session's first conversation.
 func ID(session, root, conversation string) transcript.ID {
 	if conversation == root {
-		conversation = ""
+		conversation = "" // the id of the root is that of the session alone
 	}
 	return IDs().ID(session, conversation)
 }

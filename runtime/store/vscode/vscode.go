@@ -141,12 +141,12 @@ func (e *entry) record(ctx context.Context, f io.ReaderAt, size int64, to *histo
 	if e.isLog {
 		var log changes
 		err = to.LinesOf(ctx, f, size, func(line []byte, _ int64) bool { return log.apply(line) })
-		data, _ = json.Marshal(log.state) // what was JSON is JSON
+		data, _ = json.Marshal(log.state) // no error: the state was decoded from JSON; data is "null" for a nil state
 	} else {
 		data, err = io.ReadAll(io.NewSectionReader(f, 0, size))
 		data = bytes.TrimSpace(data)
 	}
-	if !jsontext.Decode(data, &c) && len(data) > 0 && string(data) != "null" {
+	if isEmpty := len(data) == 0 || string(data) == "null"; !jsontext.Decode(data, &c) && !isEmpty { // an empty chat has lost nothing
 		to.Totals.Skipped++
 	}
 	if err == nil {

@@ -128,9 +128,10 @@ func messageNodes(kind string, list jsontext.Raw) (nodes []*node, err error) {
 	return nodes, nil
 }
 
-// order returns the nodes in the order in which they are read: each after its parent; of the branches after a node
-// the active one last, and the others by their times. It marks the path to the node with the id current as active;
-// if there is no such node, the path to the newest node without children. It ignores links to missing nodes.
+// order marks the path to the node with the id current as active or, if there is no such node, the path to the newest
+// node without children. It returns the nodes in the order in which they are read: each node after its parent, and
+// branch by branch. The active branch comes last, and the other branches are in the order of their times. A node whose
+// parent is missing is a root.
 func order(nodes []*node, current string) (ordered []*node) {
 	byID := make(map[string]*node, len(nodes))
 	for _, n := range slices.Backward(nodes) { // the first of several with an id counts
@@ -151,7 +152,7 @@ func order(nodes []*node, current string) (ordered []*node) {
 	}
 	nodes = slices.Clone(nodes)
 	slices.SortStableFunc(nodes, func(a, b *node) int {
-		return cmp.Or(history.CompareBool(a.active, b.active), a.time.Compare(b.time))
+		return cmp.Or(history.CompareBool(a.active, b.active), a.time.Compare(b.time)) // active nodes are last
 	})
 	var roots []*node
 	for _, n := range nodes {
@@ -161,14 +162,14 @@ func order(nodes []*node, current string) (ordered []*node) {
 			roots = append(roots, n)
 		}
 	}
-	for _, from := range slices.Concat(roots, nodes) { // nodes in a circle have no root
-		for stack := []*node{from}; len(stack) > 0; {
+	for _, from := range slices.Concat(roots, nodes) { // nodes has those that no root leads to: they are in a circle
+		for stack := []*node{from}; len(stack) > 0; { // each node is followed by all nodes below it
 			n := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			if !n.ordered {
 				n.ordered = true
 				ordered = append(ordered, n)
-				slices.Reverse(n.children) // the first child is next on the stack
+				slices.Reverse(n.children) // the first child is taken from the stack first
 				stack = append(stack, n.children...)
 			}
 		}

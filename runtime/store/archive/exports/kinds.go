@@ -29,7 +29,7 @@ func (all *messages) add(kind transcript.Kind, name string, text []byte) {
 	}
 }
 
-// kindOf returns the kind of a message with a role, and the name of the message: an unknown role, or else "".
+// kindOf returns the kind and the name of a message with a role. An unknown role is the name of a system message.
 func kindOf(role string) (kind transcript.Kind, name string) {
 	switch role {
 	case "user", "human":
@@ -40,7 +40,7 @@ func kindOf(role string) (kind transcript.Kind, name string) {
 		return transcript.KindToolResult, ""
 	case "system":
 		return transcript.KindSystem, ""
-	case "":
+	case "": // the message has no role
 		return transcript.KindSystem, "unknown"
 	}
 	return transcript.KindSystem, role

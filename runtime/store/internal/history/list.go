@@ -66,8 +66,9 @@ type File[M any] interface {
 }
 
 // ListFiles lists the sessions of the project that can be read, each in a file. find is that of [List]. Of several files
-// with the same id one is read: the first by compare, if that is not nil, then one that is not archived, then the file
-// that was written last. The parent of a fork is its origin, unless link, if not nil, has set another parent.
+// with the same id it reads one: the first by compare, then one that is not archived, then the file that was written
+// last. The parent of a fork is its origin, the session that it was forked from, unless link sets another parent.
+// compare and link can be nil.
 func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context, s *Store, scope store.Scope,
 	find func(root *Root) ([]E, []store.Problem), compare func(a, b E) int, link func(all map[transcript.ID]E),
 ) (*store.Listing, error) {
@@ -96,8 +97,8 @@ func ListFiles[E File[M], M interface{ session() Session }](ctx context.Context,
 			if m.Origin != "" {
 				originID := s.ID(m.Origin, "")
 				origin, isListed := listed[originID]
-				isHidden := isListed && !e.Archived && origin.Base().Archived // a list of live sessions has e without it
-				e.IsFork = isListed && !isHidden && originID != id
+				isApart := isListed && !e.Archived && origin.Base().Archived // a list of live sessions has the fork without the origin
+				e.IsFork = isListed && !isApart && originID != id
 				if e.IsFork {
 					e.Parent = cmp.Or(e.Parent, originID)
 				}

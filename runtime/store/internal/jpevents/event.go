@@ -165,11 +165,11 @@ func AppendDecoded(dst, stored []byte) ([]byte, transcript.Encoding) {
 	return dst[:start+n], transcript.Plain
 }
 
-// decodeStrings returns a JSON value, compact, with decoded strings. The encoding is Base64 if that of one string is.
+// decodeStrings returns a compact JSON value with its strings decoded. encoding is Base64 if any string stays so.
 func decodeStrings(raw []byte) (value []byte, encoding transcript.Encoding) {
 	w := jsontext.Writer{Text: func(dst, raw []byte) []byte {
 		dst, stored := AppendDecoded(dst, jsontext.Unescape(raw)) // some writers escape '/', which base64 has
-		encoding = max(encoding, stored)
+		encoding = max(encoding, stored)                          // Base64 is greater than Plain
 		return dst
 	}}
 	return w.Append(make([]byte, 0, len(raw)), raw), encoding

@@ -62,9 +62,9 @@ func each(ctx context.Context, file io.ReaderAt, begin, end int64, chunk, most i
 // PeekSize is how many bytes [Peek] reads at least of the beginning and of the end of a file.
 const PeekSize = 32 << 10
 
-// Peek calls see for lines of the first size bytes of a file: first for those at the beginning, and for more as
-// long as wanted returns true, then for those near the end. It reports whether see got all lines. A line longer
-// than [MaxLine] is nil.
+// Peek calls see for lines of a file with size bytes, in their order: for the lines in the first [PeekSize] bytes, for
+// more lines as long as wanted returns true, and then for the lines in the last [PeekSize] bytes. It reports whether
+// see got all lines. A line longer than [MaxLine] is nil.
 func Peek(ctx context.Context, file io.ReaderAt, size int64, wanted func() bool, see func(line []byte)) (whole bool, err error) {
 	return peek(ctx, file, size, PeekSize, wanted, see)
 }

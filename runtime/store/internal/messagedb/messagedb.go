@@ -291,14 +291,14 @@ func (r *record) Read(ctx context.Context, yield func(*transcript.Event) bool) (
 var errStopped = errors.New("no more messages are needed")
 
 // addMessages adds the events of the messages to a recorder. The error is errStopped if the recorder wants no more. If
-// the owner changes the database meanwhile, it goes on in the new state after the messages that were added.
+// the owner of the database changes it meanwhile, addMessages queries it again, and skips messages already added.
 func (r *record) addMessages(ctx context.Context, to *history.Recorder) error {
 	to.Agent = r.agent
 	added := 0
-	return r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error {
+	return r.database.withQueries(ctx, func(db *sqlitefile.DB, q *Queries) error { // runs again after a change of the database
 		seen := 0
 		return db.Each(ctx, func(rows *sql.Rows) error {
-			if seen++; seen <= added { // before the database changed
+			if seen++; seen <= added { // the message was added before the database changed
 				return nil
 			}
 			added = seen

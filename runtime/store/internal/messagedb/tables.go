@@ -24,13 +24,14 @@ func (has Has) Or(table, column, instead string) string {
 	return instead
 }
 
-// Tables returns the function Queries of a store of a program's SQLite databases, of which it reads only plain tables
-// without generated columns.
+// Tables returns a function for the field Queries of a [Store]. For a database, that function calls queries, and makes
+// the [Queries] of the two SQL queries that the call returns. The database must be SQLite. The argument has reports its
+// plain columns of plain tables: views and generated columns, which run code of the database's author, are not read.
 //
-// The function queries returns two queries. The first selects the sessions that have messages, in columns called key,
-// parent, agent, title, dir, created, updated, archived and version, as in [Queries]. The second selects the messages of
-// the session with the key ?1, in columns called role, at, about, data and place (by which they are ordered). Columns
-// can have any value. ok is false if a necessary one is missing.
+// The query sessions selects the sessions that have messages, in columns called key, parent, agent, title, dir,
+// created, updated, archived and version, as in [Queries]. The query messages selects the messages of the session with
+// the key ?1, in columns called role, at, about, data and place; place orders the messages. Columns can have values of
+// any type. ok is false if the database lacks a necessary column.
 func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(context.Context, *sqlitefile.DB) (*Queries, error) {
 	text := func(column string) string {
 		return fmt.Sprintf("coalesce(substr(CAST(%s AS TEXT), 1, %d), '')", column, MaxText)
@@ -44,7 +45,7 @@ func Tables(queries func(has Has) (sessions, messages string, ok bool)) func(con
 		if !ok {
 			return nil, store.StateError("its tables have another form, which may be that of a later version")
 		}
-		// The driver converts plain columns by their declared types, but not expressions.
+		// The driver converts plain columns by their declared types. coalesce(x, NULL) is x, and is not converted.
 		return &Queries{
 			Conversations: fmt.Sprintf("SELECT %s, %s, agent, %s, %s, coalesce(created, NULL), coalesce(updated, NULL), archived, %s, NULL, 0, '' FROM (%s)",
 				text("key"), text("parent"), text("title"), text("dir"), text("version"), sessions),

@@ -131,13 +131,13 @@ func (db *DB) Each(ctx context.Context, row func(*sql.Rows) error, query string,
 	return db.failure(ctx, rows.Err())
 }
 
-// isChanged reports whether the file that is read in place is another one now.
+// isChanged reports whether the file of the database was changed, replaced or removed after it was opened.
 func (db *DB) isChanged() bool {
-	if db.original == nil {
+	if db.original == nil { // rows are read from a copy of the file, or from a server
 		return false
 	}
 	info, err := os.Stat(db.original.path)
-	return err != nil || !isSame(info, db.original.database)
+	return err != nil || !isSame(info, db.original.database) // the state of the file when it was opened
 }
 
 // failure returns the error of a query that the driver ended with err, which may be nil: the reason for err, or else err.
@@ -208,16 +208,16 @@ func (s *Shared) Release() {
 	s.latest, s.all = nil, nil
 }
 
-// Do calls do with the open database. If the owner changes the database meanwhile, it calls do again with the new
-// state: once without waiting, and then after waits, each longer than the one before, for four seconds in all. An owner
-// that merges its log into the database changes it many times in a row.
+// Do calls do with the open database. If do returns [ErrChanged], because the owner of the database changed it, Do
+// opens the database again and calls do again: first at once, and then after longer and longer waits, four seconds in
+// all. An owner that merges its log into its database changes the database many times in a row.
 func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	s.Retain()
 	defer s.Release()
-	var changed *DB
+	var changed *DB // the state of the database in the last attempt, which the owner has changed since
 	const most = 13 // attempts
 	for attempt := 1; ; attempt++ {
-		db, err := s.openLatest(ctx, changed)
+		db, err := s.openLatest(ctx, changed) // opens the database again if its latest state is that in changed
 		if err == nil {
 			err = do(db)
 			changed = db
@@ -227,7 +227,7 @@ func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 		}
 		if attempt > 1 {
 			select {
-			case <-time.After(time.Millisecond << (attempt - 1)):
+			case <-time.After(time.Millisecond << (attempt - 1)): // 2 ms, then twice as long each time, at last 2048 ms
 			case <-ctx.Done():
 			}
 		}
