@@ -13,8 +13,8 @@ import (
 // answer sets the maximum length of a tool's answer and how it is shortened. It reports tables and keys of the spec
 // that do not go with the form of the answer.
 func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
-	form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer] // "" for an envelope
-	if t.Envelope != nil && form != "" {
+	form := map[ir.Answer]string{ir.TextAnswer: "a text answer", ir.JSONAnswer: "an answer in JSON"}[tool.Answer]
+	if mayHaveEnvelope := form == ""; t.Envelope != nil && !mayHaveEnvelope { // form is "" for an envelope and an unknown answer
 		c.reportName(t.Envelope.At, "CT031", `drop the table, or answer = "`+t.Answer.Value+`"`, "%s has no envelope", form)
 	}
 	// The other mistakes may follow from an answer or a handler that could not be read.
@@ -24,10 +24,10 @@ func (c *checker) answer(tool *ir.Tool, t *spec.Tool) {
 			c.report(t.Answer.At, "CT031", form+" needs a handler in Go", `leave answer out: what a command prints is the text of an element`)
 		}
 		switch {
-		case t.Result == nil, tool.Answer == "": // "" for an unknown answer, which is reported already
+		case t.Result == nil, tool.Answer == "": // an unknown answer is reported already
 		case tool.Answer != ir.JSONAnswer:
 			c.reportName(t.Result.At, "CT031", `add answer = "json", or drop the table`, "only an answer in JSON has a result")
-		case byCommand:
+		case byCommand: // the answer is the JSON that the command prints
 			c.reportName(t.Result.At, "CT031", "drop the table", "an answer in JSON of a command is what that prints, and has no result")
 		}
 	}

@@ -15,8 +15,8 @@ import (
 const maxDepth = 4
 
 // params checks the parameters of a tool, the fields of a result, or the members of an object, and returns them. The Go
-// names of nested types begin with owner. depth is the number of values around list; at depth 0 params adds the
-// parameters with a mistake in their type, constraints or default to c.unsound.
+// names of nested types begin with owner. depth is the number of arrays and objects around list, 0 for parameters and
+// fields. At depth 0, params adds those with a mistake in their type, constraints or default to c.unsound.
 func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param {
 	names := map[string]string{} // by Go name: the name of the parameter
 	var out []ir.Param
@@ -24,7 +24,8 @@ func (c *checker) params(list []spec.Param, owner string, depth int) []ir.Param 
 		diagsBefore := len(c.diags)
 		p := c.param(&list[i], owner, depth)
 		badDefault := list[i].Default.Set && p.Default == nil // param returns no default that is wrong
-		if depth == 0 && (badDefault || !c.valuesKnown(&list[i], diagsBefore)) {
+		isSound := !badDefault && c.valuesKnown(&list[i], diagsBefore)
+		if depth == 0 && !isSound {
 			c.unsound[p.Name] = true
 		}
 		out = append(out, p)

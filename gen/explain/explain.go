@@ -81,8 +81,7 @@ func changesBetween(oldName string, before []byte, newName string, after []byte)
 	return changes
 }
 
-// example returns the shortest archive with specs that break a rule, or nil if there is none. The shortest has the
-// fewest unrelated lines.
+// example returns the shortest archive with specs that break a rule: it has the fewest unrelated lines; nil for none.
 func example(rule string) (*txtar.Archive, error) {
 	names, err := fs.Glob(specs.Archives, rule+"-*.txtar")
 	if err != nil || len(names) == 0 {

@@ -188,8 +188,8 @@ func (f *formatter) columns() (keys, comments []int) {
 	return keys, comments
 }
 
-// widest returns for each aligned line the greatest size in its group, and 0 for other lines. A group is neighbouring
-// aligned lines without a blank line or a value with line breaks between two of them. size returns the size of line i.
+// widest returns for each aligned line the greatest size in its group, and 0 for other lines. size returns the size of
+// line i. A group is a run of aligned lines. A blank line ends a group, and so does a line whose value has line breaks.
 func (f *formatter) widest(aligned func(line) bool, size func(i int) int) []int {
 	result := make([]int, len(f.lines))
 	joined := func(i int) bool { // line i is in the group of the line before it

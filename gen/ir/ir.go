@@ -449,8 +449,7 @@ func GoName(snake string) string {
 	return b.String()
 }
 
-// JSON returns a value of the model as JSON on one line. It does not escape <, > and &, because specs and messages
-// show the text.
+// JSON returns a value of the model as JSON on one line. It does not escape <, > and &, because people read the text.
 func JSON(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)

@@ -47,8 +47,7 @@ func Accept(changes []Change, accepted []ir.Accepted) (unused []ir.Accepted) {
 	return unused
 }
 
-// Summary returns the number of changes of each class as a sentence, or "" if there are no changes. Accepted changes
-// are counted apart.
+// Summary returns the number of changes of each class as a sentence, accepted ones apart, or "" if there are none.
 func Summary(changes []Change) string {
 	counts := map[Class]int{}
 	accepted := 0
@@ -332,10 +331,10 @@ func (c *comparison) parameter(p pair) {
 	}
 }
 
-// typeOf returns the type of a parameter in words, such as "array of array of integer". The facts have no type of items
-// that are strings, so an array of strings is "array".
+// typeOf returns the type of a parameter in words, such as "array of array of integer". An array of strings is "array",
+// because contract.lock omits the type of an item that is a string.
 func typeOf(p *node) string {
-	words, key := p.text("type"), "items.type" // key is of the type of the items
+	words, key := p.text("type"), "items.type" // then items.items.type, for arrays in the array
 	for strings.HasSuffix(words, "array") && p.text(key) != "" {
 		words += " of " + p.text(key)
 		key = "items." + key

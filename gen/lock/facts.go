@@ -1,8 +1,7 @@
 // Package lock writes the contract that callers depend on as sorted JSON, so that people can read and merge changes
 // line by line. It compares two contracts and says how each change affects callers.
 //
-// It must compare only the contents of the file, never an [ir.Contract], so that it cannot judge facts outside the
-// file.
+// It must compare only contents of the file, never an [ir.Contract], so that it cannot judge facts outside the file.
 package lock
 
 import (

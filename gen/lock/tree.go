@@ -65,10 +65,11 @@ func parseLines(text string) (Contract, error) {
 // key that has a different value already. A key such as "enum", for which isSet is true, collects the values instead.
 func (c Contract) addLine(line string) error {
 	subject, property, hasProperty := strings.Cut(line, ": ")
+	kinds := []string{"tool", "error", "alias", "parameter", "member", "variant", "element", "attribute", "child", "field", "code"}
 	item := map[string]any(c)
 	for part := range strings.SplitSeq(subject, ", ") {
 		kind, name, ok := strings.Cut(part, " ")
-		if !ok || !slices.Contains(kinds(), kind) {
+		if !ok || !slices.Contains(kinds, kind) {
 			return fmt.Errorf("no %q is known here", part)
 		}
 		item = subobject(subobject(item, kind), name) // item[kind][name]
@@ -93,11 +94,6 @@ func (c Contract) addLine(line string) error {
 	}
 	item[key] = value
 	return nil
-}
-
-// kinds returns the kinds of items.
-func kinds() []string {
-	return []string{"tool", "error", "alias", "parameter", "member", "variant", "element", "attribute", "child", "field", "code"}
 }
 
 // subobject returns the object in the member name of object. It makes an empty one if the member is no object.

@@ -127,10 +127,10 @@ func (l *lowering) addParameters() {
 	}
 }
 
-// addLines sets the lines of p, which is the parameter or value at path, and of all values nested in p. The line of p
-// includes rules. If l is wordless, no parameter or member gets a line, but every problem is reported.
+// addLines sets the lines that describe p, which is at path, and the values nested in p. The line of p includes rules,
+// which are rules between parameters in words. If l.wordless is true, parameters and members get no line.
 func (l *lowering) addLines(p *ir.Param, path string, rules []constraint) {
-	if !l.target.Schema {
+	if !l.target.Schema { // a target without JSON Schema cannot have all parts of a value
 		l.reportOmitted(p, path)
 	}
 	if !l.wordless {
@@ -300,7 +300,8 @@ func (l *lowering) setDescription() {
 
 	// Nothing is cut to fit: the end of a description often says how to use the answers safely.
 	limit := l.target.MaxDescription
-	if n := utf16Length(l.text.Description); limit > 0 && n > limit {
+	n := len(utf16.Encode([]rune(l.text.Description))) // in UTF-16 units, as clients count
+	if limit > 0 && n > limit {
 		l.refuse(Problem{Description: true}, "the description is %d characters with its summary and rules, at most %d reach the model: shorten it", n, limit)
 	}
 }
@@ -344,6 +345,3 @@ func Paragraphs(description string) []string {
 	}
 	return paragraphs
 }
-
-// utf16Length returns the length of s in UTF-16 units, as the clients with a limit count it.
-func utf16Length(s string) int { return len(utf16.Encode([]rune(s))) }

@@ -263,11 +263,11 @@ func (l *loader) decodeTool(file *File, root map[string]any) *Tool {
 	return t
 }
 
-// needsEnvelope reports whether the spec must have an [envelope] table: its answer is an envelope, which is the
-// default, and it has no command that prints text. An unknown answer needs none; package check reports it.
+// needsEnvelope reports whether the spec must have an [envelope] table. It must if its answer is an envelope, unless a
+// command prints the answer as text. An envelope is the default answer, and text is the default output of a command.
 func (t *Tool) needsEnvelope() bool {
 	if t.Answer.Set && t.Answer.Value != "envelope" {
-		return false
+		return false // package check reports an unknown answer
 	}
 	printsText := t.Command != nil && (t.Command.Output == nil || t.Command.Output.Form.Value == "text")
 	return !printsText

@@ -123,7 +123,11 @@ func (p *page) element(element *ir.Element) {
 	if len(element.Attributes) > 0 || root {
 		p.WriteString(markdown.Header("Attribute", "Type", "Present", "Meaning"))
 		for _, a := range element.Attributes {
-			p.WriteString(markdown.Row(markdown.Code(a.Name), attributeType(a.Type), presence(a), meaning(a)))
+			form := string(a.Type)
+			if a.Type == ir.TimeAttribute {
+				form = "time, RFC 3339 in UTC"
+			}
+			p.WriteString(markdown.Row(markdown.Code(a.Name), form, presence(a), meaning(a)))
 		}
 		if root {
 			p.WriteString(markdown.Row("`untrusted`", "boolean", "always", "`true`: bodies hold recorded text"))
@@ -134,13 +138,6 @@ func (p *page) element(element *ir.Element) {
 	if element.Separator != "" {
 		p.line("\n" + markdown.Code("<"+element.Separator+"/>") + " before an element means that something between it and the element before is left out.")
 	}
-}
-
-func attributeType(t ir.AttributeType) string {
-	if t == ir.TimeAttribute {
-		return "time, RFC 3339 in UTC"
-	}
-	return string(t)
 }
 
 // presence says when an attribute is written.

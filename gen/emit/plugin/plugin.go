@@ -40,8 +40,8 @@ func Emit(c *ir.Contract, _ emit.Schemas) ([]emit.File, error) {
 	}, nil
 }
 
-// bundle returns the manifest of a bundle, with the members of about and owner as its author. Claude Desktop knows no
-// projects, so the manifest makes it ask for a directory.
+// bundle returns the manifest of a bundle for Claude Desktop. The manifest has the members of about, and its author is
+// owner. Claude Desktop knows no projects, so the manifest makes it ask for a directory.
 func bundle(c *ir.Contract, about, owner jsontext.Object) jsontext.Object {
 	name := c.Targets.Program()
 	program := "${__dirname}/" + name

@@ -1,5 +1,4 @@
-// Package irtest provides contracts for the tests of emitters: one like a real project's, and one with hostile text
-// everywhere.
+// Package irtest provides contracts for tests of emitters: one like a real project's, one with hostile text everywhere.
 //
 // They are data, so that the tests of an emitter depend on no other part of the generator.
 package irtest

@@ -96,7 +96,7 @@ func pictures(l *lab) error {
 		if err := errors.Join(l.setView(view{width: 320}), l.open(page.path), l.until(`document.documentElement.scrollWidth <= 320`)); err != nil {
 			return err
 		}
-		for _, v := range []view{{1400, false}, {1400, true}, {400, false}, {400, true}} {
+		for _, v := range []view{{1400, false}, {1400, true}, {400, false}, {400, true}} { // width, and whether it is dark
 			err := errors.Join(l.setView(v), l.open(page.path))
 			if err == nil && page.name == "conversation" { // show two calls
 				err = l.do(chromedp.Evaluate[chromedp.Void](`document.querySelectorAll("details.call").forEach((d, i) => { d.open = i < 2 })`))
