@@ -26,10 +26,10 @@ const mostOnes = 24
 // afterLists is the number of bytes after all lists, so that eight bytes can be read at each place of a list.
 const afterLists = 8
 
-// lowBits returns the number of lower bits in the codes of a list with count of all documents.
+// lowBits returns how many lower bits each code of a list has. The list has count of the segment's documents.
 func lowBits(count, documents uint32) int {
-	mean := uint64(documents) * 7 / (10 * uint64(max(count, 1)))
-	return max(0, bits.Len64(mean)-1)
+	best := uint64(documents) * 7 / (10 * uint64(max(count, 1))) // codes are shortest with 2^bits near 0.7 of the mean difference
+	return max(0, bits.Len64(best)-1)
 }
 
 // listWriter writes lists in the order of their grams.
@@ -52,7 +52,8 @@ func (w *listWriter) reset(documents int) {
 	*w = listWriter{documents: uint32(documents), blocks: w.blocks[:0], entries: w.entries[:0], lists: w.lists[:0]} //nolint:gosec // a count
 }
 
-// addList adds the list of a gram with its documents, which are sorted.
+// addList adds the list of a gram: the codes of the documents to w.lists, and an entry about the list to w.entries. The
+// documents are sorted. After each listsOfBlock lists a new block begins, with the offsets of its first entry and list.
 func (w *listWriter) addList(g gram, documents []uint16) {
 	if w.written%listsOfBlock == 0 {
 		w.blocks = append(w.blocks, block{g, len(w.entries), len(w.lists)})
@@ -68,7 +69,8 @@ func (w *listWriter) addList(g gram, documents []uint16) {
 	w.last = g
 }
 
-// appendList appends a list of documents to lists. low is the result of lowBits for the list.
+// appendList appends the codes of a list of documents to lists. low is the result of lowBits for the list. A code is
+// that of the number of documents between two in the list; mostOnes describes the codes.
 func appendList(lists []byte, documents []uint16, low uint) []byte {
 	const most = (mostOnes + 32 + 7) / 8 // bytes of a code
 	at := len(lists)
@@ -80,10 +82,10 @@ func appendList(lists []byte, documents []uint16, low uint) []byte {
 	for _, document := range documents {
 		d := uint32(document) - next
 		if high := uint(d >> low); high < mostOnes {
-			word |= (1<<high - 1 | uint64(d)&(1<<low-1)<<(high+1)) << used
+			word |= (1<<high - 1 | uint64(d)&(1<<low-1)<<(high+1)) << used // high ones, a zero, and the low lower bits of d
 			used += high + 1 + low
 		} else {
-			word |= (1<<mostOnes - 1 | uint64(d)<<mostOnes) << used
+			word |= (1<<mostOnes - 1 | uint64(d)<<mostOnes) << used // mostOnes ones, and the 32 bits of d
 			used += mostOnes + 32
 		}
 		binary.LittleEndian.PutUint64(lists[at:], word)
@@ -175,10 +177,11 @@ type cursor struct {
 
 const noDocument = math.MaxUint32
 
-// cursors returns for each of some lists, which follow each other, a cursor at its first document.
+// cursors returns a cursor for each of some adjacent lists, at the first document of the list; at noDocument if it is
+// empty.
 func (t *texts) cursors(lists ...list) []cursor {
 	from, to := lists[0].from, lists[len(lists)-1].to
-	data := t.part(secLists, from, to+afterLists)
+	data := t.part(secLists, from, to+afterLists) // with afterLists bytes more, because a cursor reads eight bytes at a time
 	cursors := make([]cursor, len(lists))
 	for i, l := range lists {
 		if l.from < from || l.to < l.from || l.to > to {
@@ -188,7 +191,7 @@ func (t *texts) cursors(lists ...list) []cursor {
 			document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages),
 			data: data[l.from-from : l.to-from+afterLists], file: t.file,
 		}
-		cursors[i].next()
+		cursors[i].next() // from noDocument to the first document
 	}
 	return cursors
 }

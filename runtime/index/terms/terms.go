@@ -68,11 +68,12 @@ func (r *Reader) Stem(word []byte) []byte {
 	return r.stemmed
 }
 
-// Words calls yield with the folded words of a text, in the order of Each. The term of a word that can be inflected is
-// its stem; that of another word is the word.
+// Words calls yield with the folded words of a text, from left to right. For an identifier with several parts it yields
+// the parts, then the whole; for a script without spaces, each pair of adjacent characters. The term of a word that can
+// be inflected is the word's stem; the term of another word is the word.
 func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
-		if end := r.yieldPlain(text, i, yield); end > i {
+		if end := r.yieldPlain(text, i, yield); end > i { // a word of ASCII letters, the most frequent kind, is yielded
 			i = end
 			continue
 		}
