@@ -180,8 +180,7 @@ type indexNote struct {
 	Store, Place string
 	// Version is the version of the store if all its conversations are indexed without problems; otherwise empty.
 	Version string
-	// Listed is the Unix time when all of the store was listed last.
-	Listed int64 `json:",omitempty"`
+	Listed  int64 `json:",omitempty"` // the Unix time when all of the store was listed last
 	// Exclusions is the text of [settings.exclusions] from when excluded conversations were removed last.
 	Exclusions string `json:",omitempty"`
 	// Openers are the hashes of the beginnings of requests that are left out of titles.

@@ -24,10 +24,9 @@ type Inventory struct {
 	// pattern its first directory counts.
 	Exclude, Missing []string
 	Remembered       []project.Exclusion // the directories that a file excludes or has excluded
-	// Unremembered is the error of remembering exclusions: some may end when their file is removed.
-	Unremembered error
-	Warnings     []string // sentences about settings that nothing reads
-	Stores       []StoreReport
+	Unremembered     error               // the error of remembering exclusions: some may end when their file is removed
+	Warnings         []string            // sentences about settings that nothing reads
+	Stores           []StoreReport
 	// Remote are the programs in use here, for people, whose sessions are on a server: nothing can read them.
 	Remote []string
 }

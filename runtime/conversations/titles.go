@@ -17,15 +17,12 @@ import (
 // much of the store is listed.
 
 const (
-	// maxTitle is the number of characters of a request in a title.
-	maxTitle = 100
-	// manyShare is the number of different requests that make their common beginning an opener.
-	manyShare = 3
+	maxTitle  = 100 // the number of characters of a request in a title
+	manyShare = 3   // the number of different requests that make their common beginning an opener
 	// maxOpener is the most bytes of an opener. leastWords is the least number of words of an opener that ends inside
 	// a line: "uploads: retry" is about uploads.
 	maxOpener, leastWords = 200, 3
-	// maxOpeners is the number of openers in an index.
-	maxOpeners = 200
+	maxOpeners            = 200 // the number of openers in an index
 )
 
 // opener splits a request of [store.Request] into a beginning, which many requests may share, and the rest. The

@@ -9,8 +9,7 @@ import (
 )
 
 const (
-	// minWindow is the fewest characters that a window may have.
-	minWindow = 10
+	minWindow = 10 // the fewest characters that a window may have
 	ellipsis  = "…"
 )
 

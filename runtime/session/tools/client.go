@@ -230,8 +230,7 @@ func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	if err != nil {
 		return err
 	}
-	since := idle.LastActive.Format(time.RFC3339)
-	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle.ID, since))
+	c.project.host.WarnOnce(fmt.Sprintf("conversation %s, idle since %s, has been destroyed to make room for a new one (max_conversations)", idle.ID, idle.LastActive.Format(time.RFC3339)))
 	return nil
 }
 

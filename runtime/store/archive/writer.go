@@ -88,11 +88,9 @@ type Database struct {
 	Find string
 	// Put adds or replaces a conversation, and returns its id. Its arguments are name, native id, title, times of
 	// creation and of the last change, whether it is archived, time of the last message, and hash.
-	Put string
-	// Clear deletes the messages of the conversation with an id.
-	Clear string
-	// Delete deletes the conversation with an id, without its messages.
-	Delete string
+	Put    string
+	Clear  string // deletes the messages of the conversation with an id
+	Delete string // deletes the conversation with an id, without its messages
 	// Add adds the messages of the conversation with an id.
 	Add func(ctx context.Context, tx *sql.Tx, id int64, messages []Message) error
 	// Failure converts an error of the database for the caller of the writer.

@@ -17,10 +17,8 @@ import (
 )
 
 const (
-	// toolUseKey is the key of the id of a tool call in the _meta of the call.
-	toolUseKey = "claudecode/toolUseId"
-	// maxToolUse is the longest id of a call that is looked for, in bytes.
-	maxToolUse = 200
+	toolUseKey = "claudecode/toolUseId" // the key of the id of a tool call in the _meta of the call
+	maxToolUse = 200                    // the longest id of a call that is looked for, in bytes
 	// A call is recorded at about the time it is made: near the end of a transcript that was written last.
 	maxCallers = 16
 	callerTail = 1 << 20 // bytes

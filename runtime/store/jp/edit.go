@@ -21,10 +21,9 @@ type Change struct {
 	Pinned *bool
 	// Hidden is written as a key, which JP drops when it writes the file, and as a label, which it keeps.
 	Hidden  *bool
-	Expires *time.Time // the zero time means never
-	// Labels are labels to set; nil removes one.
-	Labels map[string]*string
-	Parent *transcript.ID // empty removes it
+	Expires *time.Time         // the zero time means never
+	Labels  map[string]*string // labels to set; nil removes one
+	Parent  *transcript.ID     // empty removes it
 }
 
 // BadLabelError is the error for a key of a label that JP does not accept.

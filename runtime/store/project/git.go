@@ -12,9 +12,8 @@ import (
 
 // place is what is known of a directory.
 type place struct {
-	root string // of its project
-	// common is the common directory of the git repository that the project is; empty for none.
-	common string
+	root   string // of its project
+	common string // the common directory of the git repository that the project is; empty for none
 	// claimed is the common directory of a repository that a .git file names, and that does not
 	// list the directory as its worktree; empty for none.
 	claimed string

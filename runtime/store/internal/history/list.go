@@ -43,8 +43,7 @@ type Entry[M any] struct {
 	// for ListFiles
 	Parent           transcript.ID // as in [transcript.Conversation]
 	Archived, Hidden bool
-	// IsFork is set by ListFiles: lists show the session that it was forked from together with it.
-	IsFork bool
+	IsFork           bool // set by ListFiles: lists show the session that it was forked from together with it
 }
 
 // Base returns the entry itself, from a type that embeds it.

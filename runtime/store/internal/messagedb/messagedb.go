@@ -82,8 +82,7 @@ func (m *Message) Text() []byte {
 }
 
 const (
-	// MaxMessage is the largest data of a message that is read, in bytes.
-	MaxMessage = 64 << 20
+	MaxMessage = 64 << 20 // the largest data of a message that is read, in bytes
 	// MaxText is the largest number of characters of other values that are read.
 	MaxText  = 64 << 10
 	maxTitle = 4 << 10 // characters

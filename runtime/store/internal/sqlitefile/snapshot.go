@@ -116,11 +116,9 @@ func (s *snapshot) areCopiesWhole(later *snapshot) bool {
 }
 
 const (
-	copyName = "database"
-	// maxCopy is the largest size of a database that is copied, with the files beside it, in bytes.
-	maxCopy = 2 << 30
-	// tempPrefix begins the names of the directories of copies.
-	tempPrefix = "convtools-sqlite-"
+	copyName   = "database"
+	maxCopy    = 2 << 30             // the largest size of a database that is copied, with the files beside it, in bytes
+	tempPrefix = "convtools-sqlite-" // begins the names of the directories of copies
 )
 
 // copy copies the files of a database, as its owner last committed it, to a temporary directory, and sets db.dir.
