@@ -114,8 +114,8 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 }
 
 // responseTo returns the response to a history from the first conversation that matches: the first response whose match
-// is in h.last. If there is none, it returns the response without match that comes after h.responses other ones, or else
-// the last of those that has repeat.
+// is in h.last. If there is none, the model takes turns through the responses without match: responseTo returns number
+// h.responses of them, counted from 0, or if there are fewer, the last one that has repeat.
 func (m *Model) responseTo(h history) (response, error) {
 	for i, c := range m.Conversations {
 		if !strings.Contains(h.first, c.First) {
@@ -129,7 +129,7 @@ func (m *Model) responseTo(h history) (response, error) {
 				return r, nil
 			case r.Match != "":
 				continue
-			case n == h.responses, r.Repeat && n < h.responses:
+			case n == h.responses, r.Repeat && n < h.responses: // its turn, or a later turn may repeat it
 				next = &r
 			}
 			n++
