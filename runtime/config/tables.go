@@ -68,13 +68,14 @@ func (c *Config) readTopics(f *File) {
 	}
 }
 
-// addFile sets the fields of the topic that f has values for, and adds the patterns of f. topics are all topics of f.
+// addFile sets the fields of the topic that f has values for, and adds the patterns of f to Learned and Disabled.
+// topics are all topics of f. If f sets Subjects, Outside becomes its absolute path in the user's own file, else "".
 func (t *Topic) addFile(f *File, topics values) {
-	learned, disabled := t.Learned, t.Disabled
-	t.Learned, t.Disabled = nil, nil // decodeTable sets the fields to the patterns of f alone
+	learned, disabled := t.Learned, t.Disabled // of earlier files; decodeTable replaces them
+	t.Learned, t.Disabled = nil, nil           // so they stay empty if f has no patterns
 	keyPath := place{"kb", "topic", t.ID}
 	f.decodeTable(t, topics, keyPath...)
-	t.UsersOnly = f.Root == "" // f is the user's file, which comes first
+	t.UsersOnly = f.Root == "" // Root is "" for the user's own file, which is read before the project's files
 	if f.meta.IsDefined("kb", "topic", t.ID, "subjects") {
 		t.SubjectsAt, t.Outside = f.position(keyPath.Key("subjects")), ""
 		if dir, ok := Expand(t.Subjects, f.config.Home); ok && t.UsersOnly {

@@ -64,9 +64,9 @@ func (f *facts) setCounts(totals *store.Totals, c *counting) {
 	}
 }
 
-// problem returns the problem of a conversation that could not be read to its end; nil if it could.
+// problem returns why a conversation could not be read completely; nil if all was read, or if the facts are malformed.
 func (f *facts) problem() *Problem {
-	if f.Read || f.Err == "" { // malformed facts have no error
+	if isMalformed := !f.Read && f.Err == ""; f.Read || isMalformed {
 		return nil
 	}
 	return &Problem{ID: f.ID, Kind: store.ProblemKind(f.Kind), Event: f.Event, Err: errors.New(f.Err)}

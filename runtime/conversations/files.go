@@ -91,10 +91,10 @@ func (f *fileFilter) edits(e *transcript.Event, dir string) []toolcall.Edit {
 	return slices.DeleteFunc(toolcall.Edits(e), func(edit toolcall.Edit) bool { return !f.matches(edit.Path, dir) })
 }
 
-// changes yields the messages of calls that change a file and contain text, the newest first, also of calls that failed.
-// If text is empty, the messages contain the name of the file. An error is the last that changes yields.
+// changes yields the messages of calls that change the file of f, the newest first. Failed calls are included. Only
+// messages that contain text are yielded; an empty text means the base name of the file. An error comes last.
 func (s *source) changes(ctx context.Context, f *fileFilter, text string) iter.Seq2[*index.Hit, error] {
-	pattern := excerpt.Literal(cmp.Or(text, path.Base(f.path)), true)
+	pattern := excerpt.Literal(cmp.Or(text, path.Base(f.path)), true) // Required is the whole literal
 	const calls = 1<<transcript.KindToolCall | commandKinds
 	q := index.Query{
 		Filter: index.Filter{Kinds: calls, Wanted: s.filter()}, Text: pattern.Required(), Has: pattern.HasRequired, TextOnly: true,

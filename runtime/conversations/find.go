@@ -180,10 +180,11 @@ func (r *Results) byConversation(ctx context.Context, q *SearchQuery) error {
 	return nil
 }
 
-// addTitles adds the hits for the matching titles of a source, if the query searches titles.
+// addTitles adds the hits for the titles of a source that match the pattern. Without a pattern it adds nothing. Titles
+// are searched if the query selects them, or if it selects no kind of text and so searches every kind.
 func (r *Results) addTitles(q *SearchQuery, s *source) {
-	isAnywhere := q.Scopes == 0 && !q.Errors && !q.OwnToo && !q.Commands // no part of the conversations is selected
-	if isSearched := isAnywhere || q.Scopes&transcript.ScopeTitle != 0; q.Pattern == nil || !isSearched {
+	selectsAny := q.Scopes != 0 || q.Errors || q.OwnToo || q.Commands // each of these fields selects kinds of text
+	if skipsTitles := selectsAny && q.Scopes&transcript.ScopeTitle == 0; skipsTitles || q.Pattern == nil {
 		return
 	}
 	for key, listed := range s.wanted {

@@ -141,13 +141,13 @@ func (x *Indexes) Close() {
 	}
 }
 
-// Clear forgets all indexes, and removes their files, also those of other formats.
+// Clear forgets all indexes, and removes the directory that has the files of all indexes, in this and other formats.
 func (x *Indexes) Clear() error {
-	x.Close()
+	x.Close() // nothing for a nil x
 	if x == nil || x.dir == "" {
 		return nil
 	}
-	dir, name := filepath.Split(filepath.Dir(x.dir))
+	dir, name := filepath.Split(filepath.Dir(x.dir)) // x.dir is for one format, and its parent for all formats
 	root, err := safefile.OpenDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -228,15 +228,15 @@ func (l *Library) isUseless(dir string) bool {
 		return false
 	}
 	note, ok := noteOf(view)
-	places := filepath.SplitList(note.Place) // a place can be a list of paths
+	places := filepath.SplitList(note.Place) // a place can be a path or a list of paths
 	isExcluded := l.project != nil && slices.ContainsFunc(places, l.project.Excludes)
 	if isExcluded || slices.Contains(l.settings.Off, note.Store) {
 		return true
 	}
-	isThere := func(path string) bool {
+	isGone := func(path string) bool {
 		_, err := os.Stat(path)
-		return !errors.Is(err, fs.ErrNotExist)
+		return errors.Is(err, fs.ErrNotExist)
 	}
-	isGone := !isThere(note.Place) && !slices.ContainsFunc(places, isThere)
-	return ok && filepath.IsAbs(note.Place) && isGone
+	left := slices.DeleteFunc(append(places, note.Place), isGone)
+	return ok && filepath.IsAbs(note.Place) && len(left) == 0
 }

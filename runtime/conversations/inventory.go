@@ -108,8 +108,8 @@ func (o Options) Inventory(ctx context.Context) (Inventory, error) {
 	return inventory, nil
 }
 
-// addConversations lists a store, and sets the numbers and problems of the report. isHere reports whether a conversation
-// is of the project; these are read too. A store that cannot be listed is a problem. The error is that of the context.
+// addConversations lists a store, and sets the numbers and problems of the report. It also reads the conversations of
+// the project, for which isHere returns true. A store that cannot be listed is a problem. The error is that of ctx.
 func (r *StoreReport) addConversations(ctx context.Context, getenv func(string) string, s store.Store, all *project.Project, isHere func(*store.Conversation) bool) error {
 	listing, err := s.List(ctx, everything)
 	if err != nil {

@@ -29,9 +29,10 @@ func (l *Library) list(ctx context.Context, q *ListQuery) (listing Listing, err 
 	if err != nil {
 		return listing, err
 	}
-	indexSaves := q.Sizes && len(q.IDs) == 0 && l.indexes.dir != "" // the next query need not read the events again
-	if indexSaves || q.File != "" {
-		err = asked.refresh(ctx, &Omitted{}) // the list reports the same problems
+	// An index, if there is a directory for it, keeps the sizes: the next query need not read the events again.
+	keepsSizes := q.Sizes && len(q.IDs) == 0 && l.indexes.dir != ""
+	if needsIndex := q.File != ""; keepsSizes || needsIndex { // a search in the index finds the changes of a file
+		err = asked.refresh(ctx, &Omitted{}) // drops the problems, because selectConversations reports them
 	}
 	if err == nil {
 		err = asked.selectConversations(ctx)
@@ -41,7 +42,7 @@ func (l *Library) list(ctx context.Context, q *ListQuery) (listing Listing, err 
 	}
 	entries := asked.entries(q)
 	listing.Total = len(entries)
-	if q.Sort.needsEvents() {
+	if q.Sort.needsEvents() { // fills entries in which the time or size to sort by is unknown
 		fillAll(ctx, entries, q.Sizes, func(e *entry) bool { return e.LastEventAt.IsZero() || q.Sort == BySize })
 	}
 	sortBy(entries, q.Sort, q.Ascending, func(e *entry) *Listed { return &e.Listed })
@@ -49,7 +50,7 @@ func (l *Library) list(ctx context.Context, q *ListQuery) (listing Listing, err 
 	if q.Limit > 0 {
 		entries = entries[:min(q.Limit, len(entries))]
 	}
-	if q.Sizes || !q.NoEvents {
+	if q.Sizes || !q.NoEvents { // fills the other entries of the page
 		fillAll(ctx, entries, q.Sizes, func(e *entry) bool { return !e.isFilled })
 	}
 	for _, e := range entries {

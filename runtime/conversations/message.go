@@ -191,21 +191,20 @@ func (r *messageReader) messages(ctx context.Context) func(func(*index.Message, 
 	}
 }
 
-// finishEntry sets the version and the facts of the entry, and the problem. err is that of reading the conversation.
+// finishEntry sets r.problem, and the version and the facts of r.entry. err is the error of reading the conversation.
 func (r *messageReader) finishEntry(counts *counting, totals *store.Totals, err error) {
-	r.entry.Version = r.version
 	f := facts{Conversation: r.conversation.Conversation}
 	r.problem = problemOf(f.ID, totals)
-	if err != nil {
+	if err != nil { // more serious than a problem in totals
 		r.problem = unreadable(f.ID, err)
 	}
 	if p := r.problem; p == nil {
 		f.setCounts(totals, counts)
 	} else {
-		f.Size.Turns, f.Kind, f.Event, f.Err = totals.Turns, int(p.Kind), p.Event, p.Err.Error()
+		f.Size.Turns, f.Kind, f.Event, f.Err = totals.Turns, int(p.Kind), p.Event, p.Err.Error() // other counts lack what was not read
 	}
-	if r.problem != nil && r.problem.Kind == store.Unreadable {
-		r.entry.Version = "" // the next query tries again
+	if r.entry.Version = r.version; r.problem != nil && r.problem.Kind == store.Unreadable {
+		r.entry.Version = "" // the next query reads the conversation again
 	}
 	r.entry.Facts = filecache.AppendFields(nil, f.fields()...)
 }

@@ -157,8 +157,8 @@ type placed struct {
 
 // places returns the places of a kind of store; none if the kind is switched off. The places of JP are its workspaces.
 // Those of another kind are the homes in the environment that have a store, the homes in the user's settings, and last
-// the user's copies of conversations. If there is no home, the usual home is a place without a store. The error is that of
-// opening the workspace.
+// the user's copies of conversations. If no home is found, the usual home is a place without a store. The error is that
+// of opening the workspace.
 func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, error) {
 	if slices.Contains(set.Off, k.name) {
 		return nil, nil
@@ -168,11 +168,11 @@ func (k *kind) places(o *Options, set *settings, p *project.Project) ([]placed, 
 	}
 	usual := k.homes(o.env()) // the usual home first, even if it is empty
 	usual = append(usual[:1], slices.DeleteFunc(usual[1:], func(home string) bool { return home == "" })...)
-	homes := append([]string{""}, usual[1:]...) // for "" a store finds the usual home itself
+	homes := append([]string{""}, usual[1:]...) // as usual, but "" is for usual[0], which a store finds itself
 	var places []placed
 	for _, dir := range set.Directories[k.name] {
 		if !slices.Contains(usual, dir) && !slices.Contains(homes, dir) {
-			homes = append(homes, dir)
+			homes = append(homes, dir) // after those of usual, which has the same indexes
 		}
 	}
 	for i, home := range homes {

@@ -75,8 +75,8 @@ func (l *Library) parseIDs(texts []string) (ids []transcript.ID, _ error) {
 	return ids, nil
 }
 
-// parseID returns the id that a text is for the first store of the library that can parse the text, or else for another
-// kind of store. The error is a [*BadIDError].
+// parseID returns the id that a text means. The first store of the library that can parse the text decides; if there is
+// none, another kind of store that has ids of this form. The error is a [*BadIDError].
 func (l *Library) parseID(text string) (id transcript.ID, err error) {
 	err = &BadIDError{Text: text, Reason: "there is no store of conversations"}
 	for _, s := range l.stores {
@@ -84,7 +84,7 @@ func (l *Library) parseID(text string) (id transcript.ID, err error) {
 			return id, nil
 		}
 	}
-	if k := claimant(text); k.ids != nil && len(l.stores) > 0 {
+	if k := claimant(text); k.ids != nil && len(l.stores) > 0 { // k is the kind of store with ids of this form
 		return k.ids.ParseID(text)
 	}
 	return id, err
@@ -187,10 +187,10 @@ func withSource(s store.Store, problems []Problem) []Problem {
 // maxNearest is the number of ids that an error suggests.
 const maxNearest = 20
 
-// checkNamed adds the problems of the listed conversations to the omitted, except those of single fields. It returns nil
-// if no conversation that the filter names is missing. Otherwise the error is the first problem of listing the stores
-// that is about a missing conversation. If there is none, it is that of the context, that of Nothing, or a
-// [*NotFoundError] with similar ids.
+// checkNamed adds the problems of the listed conversations to q.omitted, except problems with single fields. It returns
+// nil if missing, the ids of the filter that no store has, is empty. Otherwise it returns the first of these errors:
+// the first of problems that concerns a missing conversation; ctx.Err(); a [*NoWorkspaceError] from Nothing if no
+// program has recorded anything; a [*NotFoundError] with similar ids.
 func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problems []Problem) error {
 	for _, s := range q.sources {
 		for i := range s.list {
@@ -222,7 +222,7 @@ func (q *query) checkNamed(ctx context.Context, missing []transcript.ID, problem
 			}
 		}
 	}
-	return cmp.Or(ctx.Err(), q.Nothing(ctx), error(e))
+	return cmp.Or(ctx.Err(), q.Nothing(ctx), error(e)) // the first error that is not nil
 }
 
 // isOfField reports whether a problem is with a single field in the metadata of a conversation.
@@ -330,7 +330,7 @@ func (l *lists) close() {
 }
 
 // list returns the conversations of a store in a scope, with titles and without forgotten ones, and the problems of
-// listing the store. For a scope without ids it lists the store only the first time. The caller may change the slices.
+// listing the store. A scope without ids may share an earlier, larger listing. The caller may change the slices.
 func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store.Conversation, []Problem, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -338,6 +338,7 @@ func (l *lists) list(ctx context.Context, s *source, scope store.Scope) ([]store
 	if err != nil {
 		return nil, nil, err
 	}
+	// A listing by ids is exact; a shared one may have conversations outside of the scope.
 	isOutside := func(c store.Conversation) bool { return len(scope.IDs) == 0 && !scope.Has(c.ID, c.Archived) }
 	return slices.DeleteFunc(slices.Clone(listing.Conversations), isOutside), slices.Clone(listing.Problems), nil
 }

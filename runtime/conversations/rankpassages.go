@@ -35,8 +35,9 @@ func (r *Results) Passages(text string, most, total int) (spans []excerpt.Span) 
 	return spans
 }
 
-// passages adds the best passages in the found conversations to the results. It reads the messages with the best own
-// scores, because reading can raise these, then spreads the scores and reads the messages with the best scores.
+// passages adds the best passages in the found conversations to the results. It first reads the messages with the best
+// own scores, because reading can raise an own score. Then each message gets its score: the own score and shares of
+// others. It reads the best of these, and adds what is beside a kept message: a short reply, or the message replied to.
 func (r *ranking) passages(ctx context.Context, found []*ranked) error {
 	var scored, candidates []*rankedMessage
 	for _, c := range found {

@@ -105,8 +105,8 @@ func (r *Reading) readEvents(ctx context.Context, c *store.Conversation) (events
 	return events, nil
 }
 
-// selectEvents returns the events in the range of the query, or if the query has none those of its turns, and sets
-// FirstTurn and LastTurn. It changes the slice events. The error is a [*RangeError].
+// selectEvents returns the events that a query selects, and sets FirstTurn and LastTurn. A query with a range of events
+// selects the range; other queries select turns. selectEvents changes the slice events. The error is a [*RangeError].
 func (r *Reading) selectEvents(q *ReadQuery, events []Event) ([]Event, error) {
 	if q.Events != (EventRange{}) {
 		if q.Events.First < 1 || q.Events.First > r.Events {

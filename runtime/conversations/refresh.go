@@ -89,8 +89,8 @@ func (q *query) update(ctx context.Context, s *source) *update {
 	return u
 }
 
-// openView sets the view of the source, and Info and before, which is the note, to those of the index as it is now. If
-// the index is damaged, it sets Err; if there is no index, it changes nothing.
+// openView sets the view of the source, u.Info, and u.before from the index as it is now. u.before is the note of the
+// index about its store. If the index is damaged, openView sets only Err; if there is no index, it sets nothing.
 func (u *update) openView() {
 	var damage *index.DamageError
 	view, err := u.index.View()
@@ -197,12 +197,12 @@ func (u *update) isCurrent(exclusions string) bool {
 	return true
 }
 
-// removeGone removes conversations that are not in the list from the index, unless the list is incomplete and the
-// exclusions are as before. It sets the exclusions in the note.
+// removeGone removes the conversations that are not in u.list from the index, and sets the exclusions in the note. With
+// an incomplete list it does so only if the exclusions are new: excluded texts must go, even if others go too.
 func (u *update) removeGone(exclusions string) {
 	isNew := exclusions != u.before.Exclusions
 	u.note.Exclusions = exclusions
-	if !u.isComplete && !isNew {
+	if mayRemove := u.isComplete || isNew; !mayRemove {
 		return // the store may still have a conversation that is not listed
 	}
 	isListed := map[string]bool{}

@@ -277,7 +277,8 @@ func (q *SearchQuery) indexFilter(s *source) index.Filter {
 	return index.Filter{Kinds: q.kinds(), Since: q.Since, Until: q.Until, Wanted: s.filter()}
 }
 
-// isIn reports whether a time is between the bounds of the query. The zero time is in them only if there are none.
+// isIn reports whether a time is within the bounds of the query, Since and Until. A zero bound sets no limit. The zero
+// time stands for an unknown time: it is within the bounds only if both bounds are zero.
 func (q *SearchQuery) isIn(t time.Time) bool {
 	if q.Since.IsZero() && q.Until.IsZero() {
 		return true

@@ -86,7 +86,7 @@ func openMemory(o *Options) (*project.Memory, error) {
 }
 
 // checkNames adds a problem to the configuration for each unknown name in the settings, and drops an unknown language.
-// It adds the kinds of stores that a setting with their name switches off or on to s.Off or s.on.
+// s.Kinds has the settings named like a kind of store: false adds the kind to s.Off, and true adds it to s.on.
 func (s *settings) checkNames(c *config.Config) {
 	kinds := Sources()
 	checkKind := func(kind, table string, at ...any) {

@@ -52,7 +52,8 @@ type kind struct {
 	archive   bool     // its conversations belong to no project
 }
 
-// kinds returns all kinds of stores.
+// kinds returns all kinds of stores. Each has its fields in order: name, program, resume, homes, open, ids, variables,
+// archive. For JP, which keeps conversations in projects, the fields homes, open and ids are nil.
 func kinds() []kind {
 	return []kind{
 		{jp.Name, "JP", "jp query --id jp-cID", nil, nil, nil, []string{"JP_USER_DATA_DIR", "XDG_DATA_HOME"}, false},
@@ -172,11 +173,11 @@ func claimant(text string) kind {
 func ResumeCommand(c *transcript.Conversation) []string {
 	program := cmp.Or(SourceOf(c.ID), jp.Name)
 	_, own, _ := c.ID.Split()
-	if _, isHeld := c.Labels[jp.LabelSession]; isHeld && program == jp.Name {
+	if _, isOurs := c.Labels[jp.LabelSession]; isOurs && program == jp.Name { // a session of convtools, which JP's store records
 		program, own = sessions.Name, string(c.ID)
 	}
 	if _, isAgents := c.Labels[pi.AgentLabel]; isAgents && program == pi.Name {
-		return nil // OpenClaw has no command that goes on with a session by its id
+		return nil // a session of OpenClaw, which has no command that goes on with a session by its id
 	}
 	words := strings.Fields(kindNamed(program).resume)
 	if looksLikeFlag := strings.HasPrefix(own, "-"); looksLikeFlag || own == "" || len(words) == 0 {

@@ -196,12 +196,12 @@ func (f *file) partIn(buffer []byte, section int, from, to uint64) []byte {
 // all returns a whole section.
 func (f *file) all(section int) []byte { return f.part(section, 0, f.Sections[section].Size) }
 
-// count returns the number of records in a section whose records have each bytes.
-func (f *file) count(section int, each uint64) uint32 {
+// count returns the number of records in a section; each record has recordSize bytes.
+func (f *file) count(section int, recordSize uint64) uint32 {
 	const most = 1 << 30
 	size := f.Sections[section].Size
-	if size%each != 0 || size/each > most {
+	if size%recordSize != 0 || size/recordSize > most {
 		f.malformed()
 	}
-	return uint32(size / each) //nolint:gosec // at most most
+	return uint32(size / recordSize) //nolint:gosec // at most most
 }

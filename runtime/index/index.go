@@ -170,7 +170,7 @@ type titles struct {
 	hashes [1 << 15]bool
 }
 
-// readTitles returns the folded titles of the conversations of a segment, one after another; empty for a removed one.
+// readTitles returns the folded titles of a segment's conversations; the title of a removed conversation is empty.
 func (o *opened) readTitles() *titles {
 	t := &titles{}
 	for _, c := range o.conversations {
@@ -180,7 +180,7 @@ func (o *opened) readTitles() *titles {
 		t.text = append(t.text, end)
 		t.ends = append(t.ends, len(t.text))
 	}
-	for i := range len(t.text) - 2 {
+	for i := range len(t.text) - 2 { // each three adjacent bytes, for a quick test of whether a text can be in a title
 		t.hashes[hashOf(t.text[i:i+3])%uint64(len(t.hashes))] = true
 	}
 	return t

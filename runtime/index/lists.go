@@ -26,10 +26,10 @@ const mostOnes = 24
 // afterLists is the number of bytes after all lists, so that eight bytes can be read at each place of a list.
 const afterLists = 8
 
-// lowBits returns the number of lower bits in the codes of a list with count of all documents.
+// lowBits returns how many lower bits each code of a list has. The list has count of the segment's documents.
 func lowBits(count, documents uint32) int {
-	mean := uint64(documents) * 7 / (10 * uint64(max(count, 1)))
-	return max(0, bits.Len64(mean)-1)
+	best := uint64(documents) * 7 / (10 * uint64(max(count, 1))) // codes are shortest with 2^bits near 0.7 of the mean difference
+	return max(0, bits.Len64(best)-1)
 }
 
 // listWriter writes lists in the order of their grams.
@@ -52,7 +52,8 @@ func (w *listWriter) reset(documents int) {
 	*w = listWriter{documents: uint32(documents), blocks: w.blocks[:0], entries: w.entries[:0], lists: w.lists[:0]} //nolint:gosec // a count
 }
 
-// addList adds the list of a gram with its documents, which are sorted.
+// addList adds the list of a gram: the codes of the documents to w.lists, and an entry about the list to w.entries. The
+// documents are sorted. After each listsOfBlock lists a new block begins, with the offsets of its first entry and list.
 func (w *listWriter) addList(g gram, documents []uint16) {
 	if w.written%listsOfBlock == 0 {
 		w.blocks = append(w.blocks, block{g, len(w.entries), len(w.lists)})
@@ -68,7 +69,8 @@ func (w *listWriter) addList(g gram, documents []uint16) {
 	w.last = g
 }
 
-// appendList appends a list of documents to lists. low is the result of lowBits for the list.
+// appendList appends the codes of a list of documents to lists. low is the result of lowBits for the list. A code is
+// that of the number of documents between two in the list; mostOnes describes the codes.
 func appendList(lists []byte, documents []uint16, low uint) []byte {
 	const most = (mostOnes + 32 + 7) / 8 // bytes of a code
 	at := len(lists)
@@ -80,10 +82,10 @@ func appendList(lists []byte, documents []uint16, low uint) []byte {
 	for _, document := range documents {
 		d := uint32(document) - next
 		if high := uint(d >> low); high < mostOnes {
-			word |= (1<<high - 1 | uint64(d)&(1<<low-1)<<(high+1)) << used
+			word |= (1<<high - 1 | uint64(d)&(1<<low-1)<<(high+1)) << used // high ones, a zero, and the low lower bits of d
 			used += high + 1 + low
 		} else {
-			word |= (1<<mostOnes - 1 | uint64(d)<<mostOnes) << used
+			word |= (1<<mostOnes - 1 | uint64(d)<<mostOnes) << used // mostOnes ones, and the 32 bits of d
 			used += mostOnes + 32
 		}
 		binary.LittleEndian.PutUint64(lists[at:], word)
@@ -127,21 +129,21 @@ type list struct {
 	from, to uint64
 }
 
-// lists yields the lists of the grams in a range, in the order of the grams. It finds the block of entries that can have
-// the first gram, and reads entries from there to the last gram.
+// lists yields the lists of the grams in a range, in the order of the grams. Each list has an entry, and each block
+// some entries. A block has three numbers: the gram, the offset and the offset of the list of its first entry.
 func (t *texts) lists(grams gramRange) iter.Seq[list] {
 	return func(yield func(list) bool) {
-		// number returns the nth number of a block, and first its first gram.
+		// number returns number n of a block: 0 is the gram, 1 the offset of the entry, 2 the offset of the list.
 		number := func(block, n int) uint64 { return uint64(binary.LittleEndian.Uint32(t.blocks[block*blockSize+4*n:])) }
 		first := func(block int) gram { return gram(number(block, 0)) } //nolint:gosec // 32 bits
-		end := len(t.blocks)/blockSize - 1                              // the block without entries
+		end := len(t.blocks)/blockSize - 1                              // the last block has no entries
 		block := max(0, sort.Search(end, func(n int) bool { return first(n) > grams.first })-1)
 		for ; block < end && first(block) <= grams.last; block++ {
-			l := list{gram: first(block), to: number(block, 2)}
+			l := list{gram: first(block), to: number(block, 2)} // the first list begins where l ends
 			for r := (reader{t.part(secEntries, number(block, 1), number(block+1, 1)), true}); len(r.rest) > 0; {
-				l.gram += gram(r.number())   //nolint:gosec // a difference of grams
-				l.count = uint32(r.number()) //nolint:gosec // a count
-				l.from, l.to = l.to, l.to+r.number()
+				l.gram += gram(r.number())           //nolint:gosec // a difference of grams
+				l.count = uint32(r.number())         //nolint:gosec // a count
+				l.from, l.to = l.to, l.to+r.number() // a size; the next list begins where this one ends
 				switch {
 				case !r.ok:
 					t.malformed()
@@ -175,10 +177,11 @@ type cursor struct {
 
 const noDocument = math.MaxUint32
 
-// cursors returns for each of some lists, which follow each other, a cursor at its first document.
+// cursors returns a cursor for each of some adjacent lists, at the first document of the list; at noDocument if it is
+// empty.
 func (t *texts) cursors(lists ...list) []cursor {
 	from, to := lists[0].from, lists[len(lists)-1].to
-	data := t.part(secLists, from, to+afterLists)
+	data := t.part(secLists, from, to+afterLists) // with afterLists bytes more, because a cursor reads eight bytes at a time
 	cursors := make([]cursor, len(lists))
 	for i, l := range lists {
 		if l.from < from || l.to < l.from || l.to > to {
@@ -188,7 +191,7 @@ func (t *texts) cursors(lists ...list) []cursor {
 			document: noDocument, left: l.count, documents: t.messages, low: lowBits(l.count, t.messages),
 			data: data[l.from-from : l.to-from+afterLists], file: t.file,
 		}
-		cursors[i].next()
+		cursors[i].next() // from noDocument to the first document
 	}
 	return cursors
 }

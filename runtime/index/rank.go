@@ -217,13 +217,13 @@ func (r *ranking) scoreSegment(s *scan) {
 	r.scores[s.segment] = scores
 	for n := s.next; n < s.to; n++ {
 		message := &messages[n]
-		if !message.rare || !s.ranks(r.query, n) {
+		if !message.rare || !s.ranks(r.query, n) { // without rare, all terms of the message are common
 			continue
 		}
 		from, end := s.rows.text(n)
 		scores[n] = message.bm25(float32(end-from)/float32(r.query.Average)) * r.query.Counts(s.rows.kind(n))
 		standing := &r.standings[s.conversation(n).number]
-		if standing.Best[0] == 0 { // a segment has the newest messages first
+		if standing.Best[0] == 0 { // this is the first score, so the message is the newest: newer messages come first
 			standing.newest = s.rows.time(n)
 		}
 		standing.terms |= message.terms

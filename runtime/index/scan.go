@@ -48,14 +48,15 @@ func (s *scan) bound(q *Query) {
 		return // the whole segment is in the bounds, as most are; it need not be read
 	}
 	s.prepare()
-	// Newer messages come first. first returns the first message that is not newer than t if least is 0, or older if it is 1.
+	// Newer messages come first, and those without a time last. first(t, 0) is the first message of the time t or
+	// older, and first(t, 1) the first that is older than t.
 	first := func(t time.Time, least int) uint32 {
 		return uint32(sort.Search(int(s.to), func(n int) bool { return compareTimes(s.rows.time(uint32(n)), t) >= least })) //nolint:gosec // counts
 	}
 	if !q.Since.IsZero() {
-		s.to = first(q.Since, 1)
+		s.to = first(q.Since, 1) // also before the messages without a time
 	} else if !q.Until.IsZero() {
-		s.to = first(time.Time{}, 0) // without the messages without a time, which come last
+		s.to = first(time.Time{}, 0) // where the messages without a time begin
 	}
 	if !q.Until.IsZero() {
 		s.next = first(q.Until, 0)
@@ -93,8 +94,8 @@ func (s *scan) passes(n uint32) bool {
 	return s.query.Kinds>>(s.rows.kind(n)&63)&1 != 0 && s.wanted[s.rows.owner(n)]
 }
 
-// findTitles sets which wanted conversations have a title that matches. None has for an empty text, or a query for texts
-// only. It is called just before the first window, because most segments are never read.
+// findTitles sets s.titled to true for each wanted conversation whose title matches. No title matches an empty text, or
+// a query for texts only.
 func (s *scan) findTitles() {
 	s.titled = make([]bool, len(s.conversations))
 	if len(s.query.folded) == 0 || s.query.TextOnly {
@@ -179,7 +180,7 @@ const readCost = 250
 // of the text. It stops reading lists of grams when reading the messages left costs less. Reading a message costs as
 // much as reading readCost documents of a list.
 func (s *scan) findCandidates() {
-	if s.titled == nil {
+	if s.titled == nil { // most segments are never read, so that their titles are searched only here
 		s.findTitles()
 	}
 	from, to := s.next, min(s.next+windowSize, s.to)
@@ -246,9 +247,9 @@ func (s *scan) matches(ctx context.Context, n uint32) (bool, error) {
 	switch after := s.query.After; {
 	case !s.passes(n):
 		return false, nil
-	case after != nil && s.position(n).Compare(after) <= 0:
+	case after != nil && s.position(n).Compare(after) <= 0: // at the position after or, in the order of hits, before it
 		return false, nil
-	case s.query.exact || s.isTitled(n):
+	case s.query.exact || s.isTitled(n): // exact: the text has at most one gram, and only messages with the gram come here
 		return true, nil
 	}
 	if err := ctx.Err(); err != nil {

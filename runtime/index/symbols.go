@@ -82,11 +82,11 @@ func (e *encoder) match(word uint64, size int) (code byte, length int) {
 	return code, int(e.Lengths[code])
 }
 
-// append appends the codes of a text to dst.
+// append appends the codes of a text to dst. A byte that begins no symbol becomes two codes: escape, and the byte.
 func (e *encoder) append(dst, text []byte) []byte {
 	dst = slices.Grow(dst, 2*len(text))
 	for at := 0; at < len(text); {
-		var word uint64
+		var word uint64 // the next maxLength bytes of the text or fewer; the first is the lowest
 		if left := text[at:]; len(left) >= maxLength {
 			word = binary.LittleEndian.Uint64(left)
 		} else {
@@ -98,7 +98,7 @@ func (e *encoder) append(dst, text []byte) []byte {
 		if dst = append(dst, code); code == escape {
 			dst = append(dst, text[at])
 		}
-		at += length
+		at += length // 1 for escape
 	}
 	return dst
 }
@@ -150,8 +150,8 @@ func (s symbol) join(next symbol) symbol {
 	return symbol{value: (s.value | next.value<<(8*s.length)) & mask(length), length: length}
 }
 
-// train chooses symbols for texts like the samples. In each round it encodes the samples with the symbols so far, and
-// counts the bytes that each symbol, and each pair of adjacent symbols as one, would save. It takes those that save most.
+// train chooses symbols for texts like the samples. Each round encodes the samples with the symbols so far, and then
+// takes the symbols that save most bytes, among the symbols used and the joins of two adjacent ones.
 func (e *encoder) train(samples [][]byte) {
 	const rounds = 5
 	e.set(nil)
@@ -164,13 +164,13 @@ func (e *encoder) train(samples [][]byte) {
 			codes = e.append(codes[:0], text)
 			var last symbol
 			for i := 0; i < len(codes); i++ {
-				code := min(codes[i], maxSymbols-1) // escape has no symbol
+				code := min(codes[i], maxSymbols-1) // an index even for escape, which has no symbol: current is set below
 				current := symbol{value: e.Values[code], length: e.Lengths[code]}
 				if codes[i] == escape {
 					i++
 					current = symbol{value: uint64(codes[i]), length: 1}
 				} else {
-					gains[symbol{value: current.value & 0xFF, length: 1}] += maxLength // so that a symbol can be split again
+					gains[symbol{value: current.value & 0xFF, length: 1}] += maxLength // a bonus for the first byte alone: later rounds can join it otherwise
 				}
 				if gains[current] += int32(current.length); current.length == 1 {
 					gains[current] += maxLength - 1 // an escaped byte takes two

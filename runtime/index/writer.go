@@ -87,10 +87,10 @@ func (w *Writer) Put(ctx context.Context, c *Conversation, messages iter.Seq2[*M
 	return w.Append(ctx, c, &Conversation{}, messages)
 }
 
-// Append is Put for a conversation that has grown: messages has only the messages that old does not have. old is from
-// Lookup and has the same Order as c.
+// Append is like Put, for a conversation that has grown from old to c. messages yields only the messages that are new
+// in c. old is the result of Lookup, and has the same Order as c.
 func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter.Seq2[*Message, error]) error {
-	part := w.Part
+	part := w.Part // the number of a new part, which the new messages get
 	w.Part++
 	c.Messages = old.Messages
 	b, before := w.builder, len(w.builder.messages)
@@ -99,7 +99,7 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 			err = w.addMessage(ctx, part, c, m)
 		}
 		if err != nil {
-			if b == w.builder { // otherwise b is written, and the new messages there are invisible
+			if b == w.builder { // addMessage replaces a full builder; the messages already written are invisible without their part
 				b.messages = b.messages[:before]
 			}
 			return err
@@ -108,7 +108,7 @@ func (w *Writer) Append(ctx context.Context, c, old *Conversation, messages iter
 		w.text += int64(len(m.Text))
 	}
 	if c.parts = old.parts; c.Messages > old.Messages {
-		c.parts = append(slices.Clip(c.parts), part)
+		c.parts = append(slices.Clip(c.parts), part) // Clip: append must not write into the array of old.parts
 	}
 	put := *c
 	w.conversations[c.Key] = &put

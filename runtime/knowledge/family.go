@@ -96,14 +96,14 @@ func OpenFor(host *toolset.Host, dir string, opts Options) (*Base, error) {
 	return Open(locate(dir, host.Getenv), opts)
 }
 
-// locate returns the root of the JP workspace with the id dir if there is no file dir. Otherwise it returns dir.
-func locate(dir string, getenv func(string) string) string {
-	if _, err := os.Stat(dir); dir != "" && err != nil {
-		if w, err := jp.Open(jp.Options{Dir: dir, Getenv: getenv}); err == nil {
+// locate returns dirOrID, or the root of the JP workspace with this id if there is no file with this name.
+func locate(dirOrID string, getenv func(string) string) string {
+	if _, err := os.Stat(dirOrID); err != nil && dirOrID != "" {
+		if w, err := jp.Open(jp.Options{Dir: dirOrID, Getenv: getenv}); err == nil {
 			return w.Root()
 		}
 	}
-	return dir
+	return dirOrID
 }
 
 // family answers for every project that a host names.

@@ -12,7 +12,7 @@ import (
 )
 
 // linkTargets returns what a link in the topic may lead to: subjects by each of their names, and folders by their paths,
-// with the value nil. A name of several is that of an enabled subject, else of a disabled subject, else of the folder.
+// with the value nil. Of several with one name, an enabled subject comes first, then a disabled one, then a folder.
 func (t *topic) linkTargets() map[string]*subjects.Subject {
 	targets := map[string]*subjects.Subject{subjects.TopicDir: nil}
 	for _, s := range t.tree.Subjects {

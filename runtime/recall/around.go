@@ -231,8 +231,8 @@ func (r *reading) rankEvents(ctx context.Context, events conversations.EventRang
 	return err
 }
 
-// passages returns the passages of a text that answer the question in the parameter about, of at most limit characters
-// together. It looks at the first aboutAhead characters. r.ranking must be set.
+// passages returns the passages of a text that answer the question in the parameter about. All passages together have
+// at most limit bytes. Only the first aboutAhead characters of the text are searched. rankEvents must be called before.
 func (r *reading) passages(s string, limit int) []excerpt.Span {
 	first, _, _ := text.Ends(s, aboutAhead, 0)
 	return r.ranking.Passages(first, aboutPassage, limit)
@@ -292,7 +292,7 @@ func (r *reading) relevant(ctx context.Context) (events []event, err error) {
 	return events, nil
 }
 
-// readAbout returns the answer with as many of the best relevant events as there is room for, and at least the best.
+// readAbout returns the best relevant events: as many as fit into aboutRead characters, but at least one if any.
 func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, error) {
 	relevant, err := r.relevant(ctx)
 	if err != nil {
@@ -300,11 +300,11 @@ func (r *reading) readAbout(ctx context.Context) (*conversation.ReadEnvelope, er
 	}
 	least := min(len(relevant), 1)
 	return fit(len(relevant)-least, aboutRead, func(more int) *conversation.ReadEnvelope {
-		n := least + more
+		n := least + more // how many events are shown
 		events := slices.Clone(relevant[:n])
 		slices.SortFunc(events, func(a, b event) int { return a.shown.Event - b.shown.Event })
 		e := r.page(turnsOf(events), events)
-		e.Truncated = e.Truncated || n < len(r.asked)
+		e.Truncated = e.Truncated || n < len(r.asked) // r.asked are all events that the call asks for, relevant or not
 		e.Notes = append(append(e.Notes, r.aboutNote(n, relevant[n:])), r.damageNotes()...)
 		return e
 	}), nil

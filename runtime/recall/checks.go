@@ -83,8 +83,8 @@ func (c *checking) workspace(ctx context.Context) bool {
 	return false
 }
 
-// conversations adds how many conversations there are and which are damaged, or that they cannot be listed. If an
-// external program has failed to list them, the check of that program, commandLine, becomes the problem.
+// conversations adds a check with the number of conversations, and a problem if some are damaged or none can be listed.
+// If an external program fails to list them, its own check, commandLine, becomes the problem instead.
 func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check) {
 	isProgram := c.line() != ""
 	ctx, cancel := context.WithTimeout(ctx, checkLimit)
@@ -96,7 +96,7 @@ func (c *checking) conversations(ctx context.Context, commandLine *toolset.Check
 		listing, err = library.List(ctx, conversations.ListQuery{Filter: conversations.Filter{Both: true, Hidden: true}, NoEvents: isProgram})
 	}
 	switch {
-	case err != nil && isProgram && library != nil:
+	case err != nil && isProgram && library != nil: // the program failed; a nil library was not opened
 		commandLine.Status, commandLine.Detail = toolset.Problem, commandLine.Detail+": "+forPerson(err).Error()
 		commandLine.Fix = fmt.Sprintf("try it: %s conversation ls --format=json; correct %s, or unset it to use the built-in one", c.line(), c.setting)
 		return
@@ -172,7 +172,7 @@ func (c *checking) histories(ctx context.Context) {
 	}
 }
 
-// history adds the check of a program: how many conversations it recorded, which are unreadable, when it deletes them.
+// history adds the check of a program: how many conversations it recorded, what was not read, and when it deletes them.
 func (c *checking) history(s *conversations.StoreReport) {
 	if s.Off {
 		c.add(toolset.Off, history, s.Program+": switched off in your settings", "")
@@ -186,7 +186,8 @@ func (c *checking) history(s *conversations.StoreReport) {
 	if len(s.Problems) > 0 {
 		check.Detail += "; not read: " + named(s.Problems)
 	}
-	if slices.ContainsFunc(s.Problems, func(p conversations.Problem) bool { return p.Kind != store.Unnamed }) {
+	isFault := func(p conversations.Problem) bool { return p.Kind != store.Unnamed } // Unnamed: left out on purpose
+	if slices.ContainsFunc(s.Problems, isFault) {
 		check.Status, check.Fix = toolset.Warning, "make it readable, or leave it: the others are read"
 	}
 	if s.Retention > 0 && s.Conversations > 0 {

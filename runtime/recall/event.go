@@ -156,15 +156,15 @@ func joinMarked(before string, missing int, after string) string {
 	return strings.Join(lines, "\n")
 }
 
-// keepSpans returns the parts of a text that are in spans, with marks in place of the parts between spans. It keeps a
-// part between spans that is shorter than a mark. It sorts the spans, which may overlap. kept is the result for s[:end].
+// keepSpans returns the parts of a text that are in spans. A mark takes the place of each part outside of the spans,
+// unless the part is shorter than a mark: that part is kept too. The spans may overlap; keepSpans sorts them.
 func keepSpans(s string, spans []excerpt.Span) string {
 	slices.SortFunc(spans, func(a, b excerpt.Span) int { return a.Start - b.Start })
-	kept, end := "", 0
-	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) { // the last is the end of the text
+	kept, end := "", 0 // kept is the result for s[:end]; the empty span after the others is for the rest of the text
+	for _, span := range append(spans, excerpt.Span{Start: len(s), End: len(s)}) {
 		missing := utf8.RuneCountInString(s[end:max(end, span.Start)])
 		if missing < maxMark {
-			kept += s[end:max(end, span.End)]
+			kept += s[end:max(end, span.End)] // with the short part before the span; nothing if span ends before end
 		} else {
 			kept = joinMarked(kept, missing, s[span.Start:span.End])
 		}

@@ -218,15 +218,15 @@ func sentences(said string) string {
 	return strings.Join(strings.Fields(all), " ")
 }
 
-// sentence returns a text with a capital and a full stop. A first word that is not all lower-case letters, such as an
-// id or a path, keeps its spelling. The empty text stays empty.
+// sentence returns a text with a capital at its beginning and a full stop at its end. If the first word is not all
+// lower-case letters, as an id or a path is not, the beginning stays as it is. The empty text stays empty.
 func sentence(s string) string {
 	if s == "" {
 		return ""
 	}
 	word, _, _ := strings.Cut(s, " ")
-	isOther := func(r rune) bool { return !unicode.IsLower(r) }
-	if isWord := !strings.ContainsFunc(strings.TrimRight(word, ".,:;"), isOther); isWord {
+	word = strings.TrimRight(word, ".,:;")
+	if isAllLower := strings.TrimFunc(word, unicode.IsLower) == ""; isAllLower {
 		first, size := utf8.DecodeRuneInString(s)
 		s = string(unicode.ToUpper(first)) + s[size:]
 	}
@@ -272,7 +272,7 @@ func problemNotes(opening string, problems []conversations.Problem) []string {
 	return []string{opening + listProblems(problems) + "."}
 }
 
-// listProblems describes the first maxListed problems and counts the rest, without recorded text and paths.
+// listProblems returns the descriptions of the first maxListed problems, and the number of the other problems.
 func listProblems(problems []conversations.Problem) string {
 	parts := make([]string, len(problems))
 	for i := range problems {

@@ -110,12 +110,12 @@ func (f *family) library(dir string) (*conversations.Library, error) {
 // options returns the options to open the conversations of a directory's project, from the external command line if
 // there is one.
 func (f *family) options(dir string) conversations.Options {
-	// Alone, conversation_search takes the place of a server that reads the newest database of the project.
+	// A server with this tool alone replaces an older one that read databases in the project, and so reads these too.
 	isAlone := slices.Equal(f.host.Only, []string{conversation.SearchTool().Name})
 	o := conversations.Options{Dir: dir, Getenv: f.host.Getenv, Now: f.host.Now, Indexes: f.indexes(), ProjectDatabases: isAlone, HideSecrets: true}
 	if f.line() != "" {
 		if absolute, err := filepath.Abs(dir); err == nil {
-			dir = absolute // the directory that the program gets; in case of an error it stays relative
+			dir = absolute // the program gets the absolute path, or the relative one after an error
 		}
 		o.Store = command.New(command.Options{
 			Line: f.line(), Setting: f.setting, Dir: dir, Runner: f.runner, ParseID: conversations.ParseID, SourceOf: conversations.SourceOf,
@@ -228,15 +228,15 @@ func (f *family) resources() toolset.Resources {
 	}
 }
 
-// ReadResource returns the conversation at an address, as conversation_read does. It also reads the current conversation,
-// and shortens a long one. The error is a [*toolset.NotFoundError] if the address is wrong or has no conversation.
+// ReadResource returns the conversation at an address, as conversation_read does; it may be the current conversation. A
+// long one is shortened. The error is a [*toolset.NotFoundError] if the address is wrong or has no conversation.
 func (t *Tools) ReadResource(ctx context.Context, where contract.Context, uri string) (toolset.Contents, error) {
 	id, ok := strings.CutPrefix(uri, "conversation://")
 	if !ok || checkID(id) != nil {
 		return toolset.Contents{}, &toolset.NotFoundError{URI: uri, Reason: "An address is " + uriTemplate + ", with an id such as conversation_list gives."}
 	}
 	call := contract.Call{Tool: conversation.ReadTool().Name, Context: where}
-	e, err := t.readAs(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: new(true)}, true)
+	e, err := t.readAs(ctx, call, conversation.ReadParams{ID: id, IncludeCurrent: new(true)}, true) // true: a long one is shortened
 	if err == nil {
 		return toolset.Contents{Text: string(envelope.Document(e)), MIMEType: "text/xml"}, nil
 	}

@@ -100,21 +100,21 @@ func (t *Tools) Grep(ctx context.Context, call contract.Call, p conversation.Gre
 	return g.answer(), nil
 }
 
-// choosePage sets g.order to the matches of the hits, and g.page to those of the page, with the texts of their lines. For
-// a call for one event it first removes other hits. If there is no hit, it counts the words of the pattern instead.
+// choosePage sets g.order to the matches of all hits, and g.page to those that the call shows, with their lines. If the
+// call is for one event, it first removes other hits. If there is no hit, it counts the words of the pattern instead.
 func (g *grepping) choosePage(ctx context.Context, source conversations.Source) error {
 	if n := g.params.Event; n != nil {
 		g.found.Total = 0
 		g.found.Hits = slices.DeleteFunc(g.found.Hits, func(h conversations.Hit) bool { return h.Number != *n })
 		for _, h := range g.found.Hits {
-			g.found.Total, h.Conversation.Matches = h.Lines, h.Lines
+			g.found.Total, h.Conversation.Matches = h.Lines, h.Lines // the only hit: its lines are the totals
 		}
 	}
 	if len(g.found.Hits) == 0 {
 		return g.countWords(ctx, source)
 	}
 	var matches []*match
-	place := 0 // of the conversation, among those with a hit
+	place := 0 // how many conversations have hits before h; the hits are sorted by conversation
 	for i := range g.found.Hits {
 		h := &g.found.Hits[i]
 		content, err := g.found.Read(h)
@@ -153,25 +153,26 @@ func (g *grepping) linesNear(content []byte) *nearby {
 	return n
 }
 
-// inContext returns the range n.lines[from:to] of the lines that are shown with the line i, that line included: up to
-// most lines before it and up to most lines after it, as far as no line is missing between them.
+// inContext returns the range n.lines[from:to] that is shown for line i: at most most lines before the line, the line,
+// and at most most lines after it. Lines missing before a line, as its field gap says, end the range.
 func (n *nearby) inContext(i, most int) (from, to int) {
 	from, to = i, i+1
-	for from > 0 && i-from < most && !n.lines[from].gap {
+	for from > 0 && i-from < most && !n.lines[from].gap { // i-from lines before i are in the range
 		from--
 	}
-	for to < len(n.lines) && to-i <= most && !n.lines[to].gap {
+	for to < len(n.lines) && to-i-1 < most && !n.lines[to].gap { // to-i-1 lines after i are in the range
 		to++
 	}
 	return from, to
 }
 
-// matches returns the matching lines of a hit, whose text is content. Of equal lines with equal context it returns only
-// the first. If one event alone is searched, the first then counts how often the line is there.
+// matches returns the matching lines of a hit, whose text is content. Equal lines in equal context give one match, for
+// the first of the lines. The field times of a match is 1; in a call for one event, it is the number of the equal
+// lines. The field more of each match is the number of matching lines that no field times counts.
 func (g *grepping) matches(content []byte, h *conversations.Hit) (matches []*match) {
 	const prime = 1099511628211
 	near := g.linesNear(content)
-	bySum, more := map[uint64]*match{}, h.Lines // by the hash of a line with its context; lines that no match stands for
+	bySum, more := map[uint64]*match{}, h.Lines // by the hash of a line with its context; matching lines not counted yet
 	for i := range near.lines {
 		if !near.lines[i].IsMatch {
 			continue

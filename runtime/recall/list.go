@@ -255,25 +255,25 @@ func (o outline) rows() outline {
 	return rows
 }
 
-// lines returns as many of the latest requests as fit into outlineChars, one on a line. sizes has, by turn, about how many
-// characters a read of the turn returns; the first line of a turn shows this number.
+// lines returns the latest requests, one on a line, as many as fit into outlineChars bytes. sizes maps a turn to about
+// how many characters a read of the turn returns; the first line of a turn shows this number.
 func (o outline) lines(sizes map[int]int) string {
 	form := func(omitted int) string {
 		var lines []string
 		if omitted > 0 {
 			lines = append(lines, fmt.Sprintf("[... %s ...]", text.Count(omitted, "request", "requests")))
 		}
-		for i, r := range o[omitted:] {
-			size := ""
-			n, isFirst := sizes[r.Turn], i == 0 || o[omitted+i-1].Turn != r.Turn // of its turn
-			if isFirst && n > 0 {
+		shown := o[omitted:]
+		for i, r := range shown {
+			size, n := "", sizes[r.Turn]
+			if isFirst := i == 0 || shown[i-1].Turn != r.Turn; isFirst && n > 0 { // r is the first of its turn
 				size = " (" + short(min(n, conversation.ReadMaxChars)) + ")"
 			}
 			lines = append(lines, fmt.Sprintf("turn=%d event=%d%s: %s", r.Turn, r.Event, size, r.Text))
 		}
 		return strings.Join(lines, "\n")
 	}
-	return form(sort.Search(len(o), func(omitted int) bool { return len(form(omitted)) <= outlineChars }))
+	return form(sort.Search(len(o), func(omitted int) bool { return len(form(omitted)) <= outlineChars })) // omits the fewest
 }
 
 // beginning returns how a request begins, on one line.

@@ -102,9 +102,9 @@ func (c current) is(id string) bool {
 	return err == nil && len(c.ids) > 0 && string(parsed) == c.ids[0]
 }
 
-// locate returns the current conversation, which the host names or the source recognizes, and the call with the id of
-// that conversation; "" if it is not known. Then the call also gets a note, which ends with ifCurrentUnknown, unless
-// that is "". An id that only the host understands is no error.
+// locate returns the conversation that the call comes from, and the call with the id of that conversation. The host
+// gives the id. If it gives none that can be parsed, the source may recognize the conversation. Otherwise the id is "",
+// and the call may get a note with ifCurrentUnknown, which says what that means for the result; "" is for no note.
 func locate(ctx context.Context, source conversations.Source, call contract.Call, ifCurrentUnknown string) (contract.Call, current) {
 	named, note := call.Context.ConversationID, ""
 	var c current
@@ -118,11 +118,11 @@ func locate(ctx context.Context, source conversations.Source, call contract.Call
 		for _, id := range known.IDs {
 			c.ids, c.kin = append(c.ids, string(id)), true
 		}
-		if known.Recorded {
+		if known.Recorded { // the current conversation is an unknown one of the source
 			note = "Which conversation this is cannot be told, so " + ifCurrentUnknown + "."
 		}
 	}
-	if named != "" {
+	if named != "" { // this note counts only if no id is found, and takes the place of the other
 		note = fmt.Sprintf("The host's conversation id is not understood, so %s: %s.", ifCurrentUnknown, text.Quote(named))
 	}
 	if len(c.ids) > 0 {
@@ -237,8 +237,9 @@ func (d *dates) parse(name string, value *string) (span iso8601.Span) {
 // dateForms completes "start_date must …".
 const dateForms = "be a date in a form of ISO 8601: 2024-01-15, 20240115, 2024-W03-1 or 2024-W03, with or without a time of day after it, such as 2024-01-15T14:30, 2024-01-15 14:30:59 or 20240115T143059, and with or without an offset from UTC, such as Z, +02:00 or -0500"
 
-// answer returns the answer. As long as there is room, it adds the best passages, the latest statement of the best
-// conversation, and more of the text around the passages, in this order.
+// answer returns the answer to the question. It adds the best passages, then the latest statement of the best
+// conversation, then more text around the passages. It leaves out a part that makes the answer too long. If a word of
+// the question occurs nowhere and no rare word occurs, the answer is poor: shorter, and with passages only.
 func (a *recalling) answer() *conversation.RecallEnvelope {
 	isNowhere := func(w conversations.Word) bool { return w.Events == 0 }
 	isRare := func(w conversations.Word) bool { return w.Events > 0 && w.Rare }
@@ -254,8 +255,8 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 		}
 	}
 	show := func(p *conversations.Hit) {
-		isShort := !p.Wide.Before && !p.Wide.After && len(p.Wide.Text) <= shortText // the whole message
-		addIfFits(a.page, p, either(p.Outcome && isShort, most, min(most, shortPage)))
+		isShort := !p.Wide.Before && !p.Wide.After && len(p.Wide.Text) <= shortText    // the whole message
+		addIfFits(a.page, p, either(p.Outcome && isShort, most, min(most, shortPage))) // Outcome: a request, or what came of work
 	}
 	for _, p := range a.passages() {
 		if len(a.page) < limit {
@@ -268,7 +269,7 @@ func (a *recalling) answer() *conversation.RecallEnvelope {
 		}
 		for _, p := range a.passages() {
 			if a.page[p] {
-				addIfFits(a.wide, p, widePage)
+				addIfFits(a.wide, p, widePage) // shows more around the passage
 			}
 		}
 	}

@@ -83,22 +83,22 @@ func (t *Tools) search(ctx context.Context, call contract.Call, p conversation.S
 	return s, s.asking.search(ctx, t, setShown) // sets s.found, and then calls setShown
 }
 
-// setText sets Text, Cut and Chars of a message. The text is the passage that answers a question, or else the first most
-// characters of the event.
-func (m *message) setText(found *conversations.Results, most int) error {
+// setText sets Text, Cut and Chars of a message. The text is the passage that answers a question. Without a passage it
+// is the beginning of the event, of at most limit characters.
+func (m *message) setText(found *conversations.Results, limit int) error {
 	if p := m.Passage; p != nil {
 		passage := strings.TrimFunc(p.Text, text.IsSpace)
 		m.Text, m.Cut, m.Chars = either(p.Before, "...", "")+passage, p.After, utf8.RuneCountInString(passage)
 		if isPart := p.Before || p.After; isPart {
-			m.Chars = most + 1 // more than most: the message is cut
+			m.Chars = limit + 1 // the length of the event is not known: any number above limit says that the text is cut
 		}
 		return nil
 	}
 	content, err := found.Read(m.Hit)
 	m.Text = strings.TrimFunc(string(content), text.IsSpace)
 	m.Chars = utf8.RuneCountInString(m.Text)
-	if m.Cut = m.Chars > most; m.Cut {
-		m.Text, _, _ = text.Ends(m.Text, most, 0)
+	if m.Cut = m.Chars > limit; m.Cut {
+		m.Text, _, _ = text.Ends(m.Text, limit, 0)
 	}
 	return err
 }

@@ -114,8 +114,8 @@ func (d *decision) failTask(failure Failure) {
 	d.emit(d.state.task.conversation, Event{Kind: TaskFailed, Failure: failure})
 }
 
-// endStopped ends the task that was asked to stop and refuses its open calls. As asked, it ends the callers on the stack
-// and destroys the conversation.
+// endStopped ends the running task, which was asked to stop, and refuses its open calls. With stop.Chain it also ends
+// the turns of all callers on the stack. With stop.Destroy it also destroys the conversation of the task.
 func (d *decision) endStopped() {
 	t := d.state.task
 	for _, call := range slices.Clone(t.open) {
@@ -123,7 +123,7 @@ func (d *decision) endStopped() {
 	}
 	d.emit(t.conversation, Event{Kind: TurnAborted, Reason: Interrupted})
 	for t.stop.Chain && len(d.state.stack) > 0 {
-		d.closeBatch(d.state.top())
+		d.closeBatch(d.state.top()) // ends the caller's turn and takes its calls from the stack
 	}
 	if t.stop.Destroy {
 		d.destroy(t.conversation)

@@ -16,7 +16,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("invalid timestamp %.*q: expected YYYY-MM-DD HH:MM:SS.f in UTC, or RFC 3339", most, string(s[:min(len(s), most)]))
 	}
 	if len(s) < seconds || len(s) > most || s[13] != ':' || !strings.ContainsRune(" Tt", rune(s[10])) {
-		return bad()
+		return bad() // s[13] follows an hour of two digits; time.Parse also accepts one digit
 	}
 	var buffer [most + 1]byte // one more for the zone
 	b := append(buffer[:0], s...)
@@ -26,7 +26,7 @@ func ParseTimestamp[T string | []byte](s T) (time.Time, error) {
 	} else if !strings.ContainsAny(rest, "Z+-") {
 		b = append(b, 'Z')
 	}
-	var leap time.Duration // the part of a leap second, which time.Parse does not accept
+	var leap time.Duration // a second if the seconds are 60, a leap second: time.Parse accepts only up to 59
 	if string(b[17:seconds]) == "60" {
 		copy(b[17:], "59")
 		leap = time.Second

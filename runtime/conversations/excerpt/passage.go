@@ -197,8 +197,9 @@ func passageOf(sentences []sentence, start, end int, weights Weights) Passage {
 // besideCounts is the share of the weights of two adjacent terms that their pair adds.
 const besideCounts = 0.2
 
-// readTerms sets the terms of each sentence, which are its stemmed words with a weight, and its value. An empty term
-// after a term stands for words without a weight, which keep two terms apart. Function words keep no terms apart.
+// readTerms sets the terms and the value of each sentence. The terms are the stems of the words that have a weight; the
+// value is the sum of the weights of different terms. Words without a weight after a term become one empty term, so
+// that the terms before and after are not adjacent. Function words, such as "the", become nothing.
 func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weights) {
 	var begins [256]bool // the first bytes of terms with a weight: other ASCII words need not be stemmed
 	for term := range weights {
@@ -210,7 +211,7 @@ func readTerms(r *terms.Reader, text []byte, sentences []sentence, weights Weigh
 		r.Words(text[s.start:s.end], func(term []byte, _ int, inflected bool) {
 			isAfterTerm := len(s.terms) > 0 && s.terms[len(s.terms)-1] != ""
 			if mayHaveWeight := term[0] >= utf8.RuneSelf || begins[term[0]]; !isAfterTerm && !mayHaveWeight {
-				return
+				return // the word becomes neither a term nor an empty term
 			}
 			if inflected {
 				term = r.Stem(term)

@@ -21,9 +21,9 @@ type Window struct {
 	Chars   int    // of the whole line; 0 if Text is all of it
 }
 
-// Window returns the part of a line around its first match, with at most most characters, an ellipsis at each cut end
-// included; most counts as at least minWindow. If isMatch is false, the part is the beginning of the line, without
-// Matches. A line that is not longer than most is returned whole, and so is any line if most is 0.
+// Window returns the part of a line around its first match; if isMatch is false, the beginning of the line, without
+// Matches. The text has at most most characters, and an ellipsis at each cut end is one of these. A most below
+// minWindow counts as minWindow, but 0 is no limit. A line that is not too long is returned whole.
 func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 	total := utf8.RuneCount(content)
 	if most == 0 || total <= max(most, minWindow) {
@@ -44,7 +44,7 @@ func (p *Pattern) Window(content []byte, most int, isMatch bool) Window {
 		if m.Start >= part.End {
 			break
 		}
-		m = Span{max(m.Start, part.Start), min(m.End, part.End)}
+		m = Span{max(m.Start, part.Start), min(m.End, part.End)} // a match may end after the part
 		w.Matches = append(w.Matches, Span{m.Start + shift, m.End + shift})
 	}
 	if part.End < len(content) {

@@ -68,11 +68,12 @@ func (r *Reader) Stem(word []byte) []byte {
 	return r.stemmed
 }
 
-// Words calls yield with the folded words of a text, in the order of Each. The term of a word that can be inflected is
-// its stem; that of another word is the word.
+// Words calls yield with the folded words of a text, from left to right. For an identifier with several parts it yields
+// the parts, then the whole; for a script without spaces, each pair of adjacent characters. The term of a word that can
+// be inflected is the word's stem; the term of another word is the word.
 func (r *Reader) Words(text []byte, yield Yield) {
 	for i := 0; i < len(text); {
-		if end := r.yieldPlain(text, i, yield); end > i {
+		if end := r.yieldPlain(text, i, yield); end > i { // a word of ASCII letters, the most frequent kind, is yielded
 			i = end
 			continue
 		}
@@ -154,12 +155,11 @@ func classOf(text []byte) (class, int) {
 	return other, size
 }
 
-// yieldIdentifier yields the parts of the identifier that begins at an offset, and then, if these are several, the whole
-// identifier. It returns the end of the identifier.
+// yieldIdentifier yields the parts of the identifier that begins at text[from], then the whole identifier if it has
+// several parts and no suffix such as 's. It returns the offset after the identifier and its suffix.
 func (r *Reader) yieldIdentifier(text []byte, from int, yield Yield) int {
-	begin, last := from, other // the beginning of the current part, and the class of the last character that is no mark
-	parts := 0
-	at := from
+	begin, at, parts := from, from, 0 // begin is the offset of the current part; parts counts the yielded ones
+	last := other                     // the class of the last character before at that is no mark
 	yieldPart := func(to int) {
 		if to > begin {
 			r.yieldWord(text[begin:to], begin, yield)
@@ -170,7 +170,7 @@ scan:
 	for at < len(text) {
 		c, size := classOf(text[at:])
 		switch {
-		case c == mark:
+		case c == mark: // belongs to the character before it: last stays
 			at += size
 			continue
 		case text[at] == '_' && last != other: // one underscore ends a part, a second one the identifier
@@ -180,13 +180,13 @@ scan:
 			continue
 		case text[at] == '\'' && last == lower && isSuffix(text[at+1:]):
 			yieldPart(at)
-			return at + 2 // after the apostrophe and the letter of the suffix
-		case c == other, c == unspaced:
+			return at + 2 // after the apostrophe and its letter; the whole identifier is not yielded
+		case c == other, c == unspaced: // the identifier ends
 			break scan
-		case c == upper && (last == lower || last == digit):
+		case c == upper && (last == lower || last == digit): // readFile: a capital begins a part
 			yieldPart(at)
 			begin = at
-		case c == lower && last == upper: // HTTPServer: the last capital begins a word
+		case c == lower && last == upper: // HTTPServer: the last capital begins a part
 			if _, capital := utf8.DecodeLastRune(text[begin:at]); at-capital > begin {
 				yieldPart(at - capital)
 				begin = at - capital

@@ -43,7 +43,7 @@ func messagesHistory(r request) []fields {
 	return history
 }
 
-// messagesBlocks returns the blocks for an item of a history: those of its response, if this model has written it.
+// messagesBlocks returns the blocks of content that stand for an item of a history in a request.
 func messagesBlocks(e entry) []any {
 	switch e.Kind {
 	case model.ToolOutput:
@@ -55,11 +55,11 @@ func messagesBlocks(e entry) []any {
 			}
 		}
 		return []any{output}
-	case model.ToolCall:
+	case model.ToolCall: // e.saved is the block that this model wrote, or empty if another model made the call
 		e.saved["type"], e.saved["id"], e.saved["name"], e.saved["input"] = "tool_use", e.CallID, e.Name, json.RawMessage(e.Arguments)
 		return []any{e.saved}
 	}
-	if blocks, ok := e.saved["blocks"].([]any); ok {
+	if blocks, ok := e.saved["blocks"].([]any); ok { // of the response in which this model wrote the item
 		return blocks
 	}
 	parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p model.Part) bool { // the API refuses blank texts

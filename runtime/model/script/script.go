@@ -113,24 +113,24 @@ func (m *Model) Sample(ctx context.Context, r model.Request, delta func(string))
 	return model.Response{Items: items, Usage: model.Usage{InputTokens: tokens(r.Items), OutputTokens: tokens(items)}}, nil
 }
 
-// responseTo returns the response to a history from the first conversation that matches: the first response whose match
-// is in h.last. If there is none, the model takes turns through the responses without match: responseTo returns number
-// h.responses of them, counted from 0, or if there are fewer, the last one that has repeat.
+// responseTo returns a response of the first conversation whose First is in h.first: the response whose Match is in
+// h.last. If no response matches, it counts the responses without Match from 0, and returns number h.responses (the
+// number of responses in the history). If they are too few, it returns the last one that has Repeat.
 func (m *Model) responseTo(h history) (response, error) {
 	for i, c := range m.Conversations {
 		if !strings.Contains(h.first, c.First) {
 			continue
 		}
 		var next *response
-		n := 0 // the number of responses without match before r
+		n := 0 // the number of responses without Match before r
 		for _, r := range c.Responses {
 			switch {
 			case r.Match != "" && strings.Contains(h.last, r.Match):
 				return r, nil
 			case r.Match != "":
 				continue
-			case n == h.responses, r.Repeat && n < h.responses: // its turn, or a later turn may repeat it
-				next = &r
+			case n == h.responses, r.Repeat && n < h.responses: // its turn, or it repeats in later turns
+				next = &r // replaces an earlier one that repeats
 			}
 			n++
 		}

@@ -164,7 +164,7 @@ func eventID(change *conversations.Change) string {
 // shortRequest is the number of characters of a request that says little without the title of its conversation.
 const shortRequest = 25
 
-// changeLine returns a change as a line: the event, padded to width, the day, and the request, a short one with the title.
+// changeLine returns a change as a line: the event, padded to width, the day, and the request, with the title if short.
 func (c *commands) changeLine(change *conversations.Change, width int) string {
 	day := fmt.Sprintf("%-10s", c.day(change.Time))
 	asked, title := text.Cell(change.Request), text.Cell(change.Title)
@@ -212,7 +212,8 @@ Commands that differ only in what shortens their output count as one.`,
 	}
 }
 
-// how prints the commands that a query finds. If there are none, it writes hints, those in try and more, and fails.
+// how prints the commands that a query finds, with their runs. If it finds none, it writes how often the words of the
+// query occur, and what to try next: the hints in try, all projects, and other words. It then returns an error.
 func (c *commands) how(ctx context.Context, q conversations.SearchQuery, try []string) error {
 	found, err := c.find(ctx, &q, "")
 	if err != nil {

@@ -39,8 +39,8 @@ type change struct {
 	one func(context.Context, *jp.Writer, *conversations.Listed) (bool, error)
 }
 
-// changing completes a command that makes a change, with the flags of every change. groups are names of flags between
-// spaces: of each group at most one flag may be given.
+// changing completes a command that makes a change, and adds the flags that all such commands have. A group is a list
+// of flag names, separated by spaces; of its flags at most one may be given.
 func (c *commands) changing(cmd *cobra.Command, ch *change, groups ...string) *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&ch.dryRun, "dry-run", false, "only show what would be changed")

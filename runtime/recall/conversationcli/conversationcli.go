@@ -193,8 +193,8 @@ func foundAny(isFound bool) error {
 	return cli.ErrFailed
 }
 
-// explained returns an error with a text and advice for people, by the first error in the chain of err that this function
-// knows. It returns err as it is if it knows none.
+// explained returns an error with a text and advice for people. It goes through the errors that err wraps, and words
+// the first error of a type below. If there is no such error, it returns err.
 func explained(err error) error {
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		switch e := e.(type) {
@@ -212,7 +212,7 @@ func explained(err error) error {
 					"Could not locate workspace: no .jp directory in %s or above it, and no other program has recorded a conversation there", e.Dir)
 			}
 		case *conversations.ExcludedError:
-			if e.Remembered != "" {
+			if e.Remembered != "" { // the directory that the file e.By excluded; the file is gone
 				return failed("convtools stores include "+e.Remembered+" takes that back",
 					"the conversations of this project are excluded: %s did that, and it stays so now that it is gone", e.By)
 			}

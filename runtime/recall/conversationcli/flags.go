@@ -101,20 +101,20 @@ func kindOf(f *conversations.Filter) string {
 	return either(f.Archived, "archived", "live")
 }
 
-// addTime defines a flag for a time, and calls set with its span. The value is a date in ISO 8601, an age, or a whole id
-// of JP for the time at which that conversation began.
+// addTime defines a flag for a time, and calls set with its span. The value is a date in ISO 8601, an age such as 3w,
+// or a whole id of JP. An age is the moment so long ago; an id is the moment at which the conversation began.
 func (c *commands) addTime(cmd *cobra.Command, name, usage string, set func(iso8601.Span)) {
 	const firstYear = 2000 // the beginning of an id of JP, such as jp-c1772, is an earlier time
 	cmd.Flags().Func(name, usage, func(given string) error {
 		span, err := iso8601.Parse(given)
-		at := jp.CreatedAt(transcript.ID(given))
+		at := jp.CreatedAt(transcript.ID(given)) // the zero time if the value is no id
 		if age, ageErr := parseAge(given); ageErr == nil {
 			at = c.host.Now().Add(-age)
 		}
-		if at.Year() >= firstYear {
+		if at.Year() >= firstYear { // the value is an id or an age, and err is only that it is no date
 			span, err = iso8601.Span{First: at, Last: at}, nil
 		}
-		if span.First.IsZero() { // the year 1 is a bound: it leaves out events without a time
+		if span.First.IsZero() { // the date 0001-01-01: a zero time would be no bound, and this leaves out events without a time
 			span.First = span.First.Add(1)
 		}
 		set(span)

@@ -245,7 +245,8 @@ func lineObject(hit *conversations.Hit, line excerpt.Line, shown string, part ex
 	return append(o, "line", line.Number, "event", hit.Index).with("chars", part.Chars).with("number", hit.Number)
 }
 
-// countWords returns the words of a text, each with the number of events, of any time, that have a form of the word.
+// countWords returns the words of a text, and for each word how many events have a form of the word. It ignores the
+// times in q.
 func (c *commands) countWords(ctx context.Context, q conversations.SearchQuery, text string) ([]conversations.Word, error) {
 	q.Question = strings.ReplaceAll(text, `"`, " ") // no phrases
 	q.Order, q.Limit, q.Pattern = conversations.Relevance, 1, nil

@@ -243,12 +243,13 @@ func (c *commands) chosen(ctx context.Context, args []string, s span) (list []co
 	return list, err
 }
 
-// has reports whether a conversation is in the span. A zero time of the span is no limit.
+// has reports whether a conversation was begun at s.from or later, was begun before s.until, and was last used before
+// s.inactive. A zero time in s is no limit.
 func (s *span) has(l *conversations.Listed) bool {
-	isEarly := l.CreatedAt.Before(s.from)
-	isLate := !s.until.IsZero() && !l.CreatedAt.Before(s.until)
-	isInactive := !l.LastActivatedAt.IsZero() && l.LastActivatedAt.Before(s.inactive)
-	return !isEarly && !isLate && (isInactive || s.inactive.IsZero())
+	isAfter := l.CreatedAt.Compare(s.from) >= 0
+	isBefore := s.until.IsZero() || l.CreatedAt.Before(s.until)
+	isInactive := s.inactive.IsZero() || !l.LastActivatedAt.IsZero() && l.LastActivatedAt.Before(s.inactive) // zero is unknown
+	return isAfter && isBefore && isInactive
 }
 
 // Bounds of what a shell is offered.

@@ -61,7 +61,7 @@ CONVERSATION_DB is the URL of a PostgreSQL database, exports are there.`,
 	return c.command(cmd, c.run)
 }
 
-// run copies the stores that flags or arguments name, and imports all other arguments. An existing path is not a store.
+// run copies the stores that flags or arguments name, and imports the other arguments. An existing path names no store.
 func (c *importing) run(ctx context.Context, paths []string) (err error) {
 	paths = slices.DeleteFunc(paths, func(path string) bool {
 		_, err := os.Lstat(path)
@@ -160,13 +160,13 @@ func (c *importing) importOne(ctx context.Context, path string, w *archive.Write
 		c.out.add(c.summary(path, report), reportObject(path, report, "", err))
 	}
 	_, isUnrecognised := errors.AsType[*exports.UnrecognisedError](err)
-	isAccepted := err == nil || isUnrecognised && (!isOnly || c.out.json)
+	isWarning := isUnrecognised && (!isOnly || c.out.json)
 	switch {
 	case ctx.Err() != nil:
 		return failed("import it again to go on: what is there already costs little", "interrupted: what was imported up to here is kept")
-	case !isAccepted:
+	case err != nil && !isWarning:
 		return cli.Hint(err, "see "+c.host.Name+" import --help for what can be imported")
-	case err != nil && !c.out.json:
+	case err != nil && !c.out.json: // the report in JSON has the error
 		c.warn("%v", err)
 	}
 	return nil

@@ -62,7 +62,7 @@ func (ls *listing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" } // of a row
+	short, program := func(id transcript.ID) string { return string(id) }, func(transcript.ID) string { return "" } // columns ID, PROGRAM
 	if ls.out.isTable() && !ls.full {
 		all, err := ls.all(ctx, conversations.Filter{Both: true, Hidden: true})
 		if err != nil {
@@ -71,7 +71,7 @@ func (ls *listing) run(ctx context.Context) error {
 		short = ls.shortIDs(slices.Concat(all, found.Conversations))
 		name := func(id transcript.ID) string { name, _, _ := id.Split(); return name }
 		if slices.ContainsFunc(found.Conversations, func(l conversations.Listed) bool { return name(l.ID) != name(found.Conversations[0].ID) }) {
-			program = name
+			program = name // not all are of the same program
 		}
 	}
 	rows := [][]string{{"ID", "PROGRAM", "EVENTS", "ACTIVITY", "FLAGS", "PROJECT", "TITLE"}}
@@ -96,7 +96,7 @@ func (ls *listing) run(ctx context.Context) error {
 	case ls.out.json:
 	default:
 		if len(found.Conversations) > 0 {
-			ls.out.table(ls.full, rows, slices.Index(ls.out.dropEmpty(rows), "EVENTS"))
+			ls.out.table(ls.full, rows, slices.Index(ls.out.dropEmpty(rows), "EVENTS")) // dropEmpty returns the heads left
 		}
 		ls.explain(&found)
 		if len(found.Conversations) > 0 && ls.out.isTable() && ls.out.flush() == nil {

@@ -132,14 +132,15 @@ type counts struct {
 	bare        []*int // of flags without a number in the same word: an argument may be the number
 }
 
-// addCounts defines the flags --last and --first; last and first are the letters of their short forms, "" for none.
+// addCounts defines the flags --last and --first. The parameters are the letters of their short forms; "" for none. A
+// flag without a number counts as 1, until takeCounts finds its number in the next argument.
 func (c *counts) addCounts(flags *pflag.FlagSet, last, first string) {
 	const bare = "1" // the value of a flag without a number in the same word
 	add := func(name, short string, to **int) {
 		flags.FuncP(name, short, "only the "+name+" `N` turns", func(given string) error {
 			n, err := strconv.ParseUint(given, 10, 31)
 			*to = new(int(n))
-			if given == bare {
+			if given == bare { // also for --last=1, which cannot be told from --last
 				c.bare = append(c.bare, *to)
 			}
 			return err
@@ -212,8 +213,8 @@ func (p *printing) print(ctx context.Context, args []string) error {
 	return nil
 }
 
-// begin prepares for printing the events of a conversation: it warns of damage, and if several conversations are printed
-// it writes the title. The error is for an event that the conversation does not have, or that of writing.
+// begin prepares for printing the events of a conversation: it warns of damage, and if several conversations are
+// printed it writes the title. It returns an error if the conversation has no event p.event, or if writing fails.
 func (p *printing) begin(r *conversations.Reading) error {
 	if p.event > r.Events {
 		return &conversations.RangeError{Events: true, N: p.event, Of: r.Events}
@@ -222,10 +223,10 @@ func (p *printing) begin(r *conversations.Reading) error {
 	if r.Damage != nil {
 		p.warn("%s: events.json is damaged, events before the damage are printed: %v", r.ID, r.Damage.Err)
 	}
-	if p.any && !p.out.json {
+	if p.any && !p.out.json { // an event of the conversation before was printed
 		p.out.write("\n")
 	}
-	p.any, p.written = false, nil
+	p.any, p.written = false, nil // nothing of this conversation is printed yet
 	if p.several && !p.out.json {
 		title := strings.TrimRight("══ "+string(r.ID)+" ══ "+text.Cell(r.Title), " ")
 		p.out.write(p.out.style(styleDim, title) + "\n\n")

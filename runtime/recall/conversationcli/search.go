@@ -233,8 +233,8 @@ func (s *searching) writeBlock(place, role, title string, content []byte, patter
 	}
 }
 
-// noteMore notes that there is no hit, or more hits than are printed. shown is the number of printed hits, all the
-// number that ordered returned, and matches the number that were found.
+// noteMore writes a note if there is no hit, or if some hits are not printed. shown is the number of printed hits, all
+// the number of hits without --limit, and matches the number of hits without --limit and --max-matches.
 func (s *searching) noteMore(shown, all, matches int) {
 	switch {
 	case all == 0:

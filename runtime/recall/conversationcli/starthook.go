@@ -87,19 +87,19 @@ func startOutput(ctx context.Context, host *toolset.Host) []byte {
 	return startElement(found.Conversations, host.Now().Location())
 }
 
-// startElement returns an element with the first conversations of a list that have a title and are neither a fork nor
-// the work of a sub-agent; nil if there are none. It cuts titles only so far that the element has at most startChars.
+// startElement returns an element with the first startShown conversations that have a title; nil if there are none. It
+// leaves out forks and the work of sub-agents. Titles are as long as an element of startChars characters allows.
 func startElement(list []conversations.Listed, zone *time.Location) []byte {
 	var shown []conversations.Listed
 	for _, l := range list {
-		if l.Parent == "" && l.Title != "" && len(shown) < startShown {
+		if l.Parent == "" && l.Title != "" && len(shown) < startShown { // a fork and the work of a sub-agent have a parent
 			shown = append(shown, l)
 		}
 	}
 	if len(shown) == 0 {
 		return nil
 	}
-	for room := startChars / len(shown); room > 0; room-- {
+	for room := startChars / len(shown); room > 0; room-- { // room is the most characters of a title
 		if output := startLines(shown, zone, room); utf8.RuneCount(output) <= startChars {
 			return output
 		}

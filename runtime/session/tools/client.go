@@ -216,7 +216,8 @@ func (c *client) submit(ctx, waiting context.Context, s *Session, call session.I
 	return answer, err
 }
 
-// makeRoom destroys the conversation idle longest if the session is full, but none used since the client's first call.
+// makeRoom destroys the conversation that has been idle longest, if the session is full. It destroys nothing if that
+// conversation was used since the first call of this client, which may still need the conversation.
 func (c *client) makeRoom(ctx context.Context, s *Session) error {
 	idle := s.State().Replaceable()
 	if idle == nil || !idle.LastActive.Before(c.firstSeen) {

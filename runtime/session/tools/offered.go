@@ -18,15 +18,15 @@ func declared() []contract.Tool {
 	return []contract.Tool{conv.CreateTool(), conv.SendTool(), conv.ListTool(), conv.HistoryTool(), conv.DestroyTool(), conv.WaitTool()}
 }
 
-// Offered returns the tools of a conversation: those of sessions, of other families and of MCP servers.
+// Offered returns the tools of a conversation: conv tools, tools of other families and tools of MCP servers.
 func (p *Project) Offered(ctx context.Context, c *session.Conversation) []model.Tool {
 	var tools []model.Tool
 	add := func(t contract.Tool) {
 		tools = append(tools, model.Tool{Name: t.Name, Description: t.Text(), Parameters: json.RawMessage(t.InputSchema)})
 	}
 	for _, tool := range declared() {
-		if c.Internal[session.ConvTools] && session.IsOwnTool(tool.Name) {
-			tool.InputSchema = withoutWaitParameter(tool.InputSchema)
+		if mayUse := c.Internal[session.ConvTools]; mayUse && session.IsOwnTool(tool.Name) { // not conv.wait
+			tool.InputSchema = withoutWaitParameter(tool.InputSchema) // calls in a session always wait for the answer
 			add(tool)
 		}
 	}

@@ -133,10 +133,11 @@ func (t *tree) order() []*node {
 	return all
 }
 
-// markAbandoned marks the records of branches that the user abandoned as dead. Of several prompts after the same
-// message only one is live: the prompt whose branch has the latest line, of a record in the branch or about one.
+// markAbandoned marks the records of branches that the user abandoned as dead. A branch is a prompt and the records
+// below the prompt. Of several branches after the same message, only the branch with the last line of the file is live.
+// A line that names a record as the live one belongs to the record's branch. order has parents before their children.
 func (t *tree) markAbandoned(order []*node) {
-	for k, position := range t.touched {
+	for k, position := range t.touched { // the lines that name a record
 		if n := t.index[k]; n != nil {
 			n.latest = max(n.latest, position)
 		}
@@ -146,9 +147,9 @@ func (t *tree) markAbandoned(order []*node) {
 			n.parent.latest = max(n.parent.latest, n.latest)
 		}
 	}
-	live := map[*node]*node{} // the prompt with the latest line so far, by the message that it follows
+	live := map[*node]*node{} // for each message, the prompt after it whose branch has the last line so far
 	for _, n := range order {
-		if n.parent != nil { // n follows the nearest message above it; order has the parent first
+		if n.parent != nil { // after is the nearest message above n
 			n.after = n.parent.after
 			if n.parent.message {
 				n.after = n.parent

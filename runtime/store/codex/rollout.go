@@ -109,7 +109,7 @@ func (r *rollout) Peek(ctx context.Context, _ *history.Root, opened *os.File, si
 	return m.Dir, err
 }
 
-// environmentDir returns the working directory in the description of the environment, for versions before 0.30.
+// environmentDir returns the <cwd> in an <environment_context> message of versions before 0.30; "" for other messages.
 func environmentDir(r *record) (dir string) {
 	x, _ := jsontext.Parse[item](r.Payload)
 	for _, text := range history.Texts(x.Content) {

@@ -176,15 +176,15 @@ func (p *plan) applyLine(line []byte) bool {
 	return true
 }
 
-// put adds a message, or replaces the message with the same id. Noise and a compaction stay. A message of a list
-// replaces neither a message of a line of its own, which has more, nor a message with the same content.
+// put adds m to the plan, or replaces the message with the same id. A message recorded whole (own) replaces any message;
+// another replaces only a message that is not whole and has another content. Noise and a compaction are kept.
 func (p *plan) put(m message) {
 	m.identity = m.record.identity()
 	i, known := p.index[jsontext.String(m.ID)]
 	if known {
 		old := p.items[i]
-		isBetter := m.own || !old.own && old.identity != m.identity
-		if old.noise || old.compaction || !isBetter {
+		isChange := !old.own && old.identity != m.identity // identity stands for the content
+		if isBetter := m.own || isChange; old.noise || old.compaction || !isBetter {
 			return
 		}
 	} else {

@@ -47,8 +47,8 @@ func (tx *transaction) stream(copies []place) (s stream, err error) {
 	return s, nil
 }
 
-// files returns the files of the stream. The events are first: once they are written into a copy, its stream is the newer
-// one.
+// files returns the files of the stream in the order in which they are to be written into a copy of the conversation.
+// Readers take the stream of the copy that was written last, so the new events must be there before anything else.
 func (s *stream) files() []file {
 	all := []file{{EventsFile, s.events}}
 	if s.base != nil {

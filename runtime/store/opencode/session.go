@@ -35,9 +35,9 @@ func (i *info) archived() bool { return i.Time.Archived != 0 }
 
 const forkMark = " (fork #" // in the title of a fork, before its number
 
-// origin returns the session of all from which this one was forked; nil if it is no fork. opencode records no link. A
-// fork begins with copies of messages, with the same times, and its title is that of its origin with the next number.
-// Of several earlier sessions with these messages, the first with the title counts or, if none has it, the first.
+// origin returns the session in all from which i was forked; nil if i is no fork, or all has no such session. opencode
+// records no link. A fork begins with copies of the origin's messages, so Begun, the time of the first, is equal.
+// The fork's title is the origin's with the next number: origin prefers a session with that title, then the oldest.
 func (i *info) origin(all []*info) *info {
 	title, count, isFork := strings.Cut(i.Title, forkMark)
 	if !isFork || i.Begun == 0 || i.Begun >= i.Time.Created { // copies are older than the fork
@@ -122,11 +122,11 @@ func (s *Store) List(ctx context.Context, scope store.Scope) (*store.Listing, er
 	return l, nil
 }
 
-// conversation returns the list's entry for the session i; all are those of the project. A default title counts as none.
+// conversation returns the entry of i in a list. all are the project's sessions. A request replaces a default title.
 func (s *Store) conversation(ctx context.Context, i *info, all []*info) store.Conversation {
 	from := i.origin(all)
-	isFork := from != nil && (i.archived() || !from.archived()) // lists that show i show from too
-	c := &conversation{s, i, isFork}
+	isFork := from != nil && (!from.archived() || i.archived()) // some lists omit archived sessions
+	c := &conversation{s, i, isFork}                            // isFork: each list with i has the origin too
 	meta := history.Session{Title: i.Title, Dir: i.Dir, Created: history.Moment(i.Time.Created)}
 	if isDefaultTitle(i.Title) {
 		meta.Request = c.request(ctx)

@@ -92,9 +92,10 @@ func (d *database) each(ctx context.Context, table, of string, reset func(), row
 	}, "SELECT CAST(id AS TEXT), "+columns+" FROM "+table+" WHERE "+owner+" = ? AND id IS NOT NULL AND data IS NOT NULL ORDER BY id", of)
 }
 
+// version implements source: the session's last change, and the count and last change of its messages and of its parts.
 func (d *database) version(ctx context.Context, session string) (version string, err error) {
 	const latest = "(SELECT count(*) || ' ' || coalesce(max(time_updated), '') FROM %s WHERE session_id = session.id)"
-	err = d.query(ctx, func() { version = "" }, func(rows *sql.Rows) error { return rows.Scan(&version) },
+	err = d.query(ctx, func() { version = "" }, func(rows *sql.Rows) error { return rows.Scan(&version) }, // reset before each attempt
 		fmt.Sprintf("SELECT coalesce(time_updated, '') || ' ' || "+latest+" || ' ' || "+latest+" FROM session WHERE id = ?", messageTable, partTable), session)
 	return version, err
 }

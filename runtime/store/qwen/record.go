@@ -108,8 +108,9 @@ func (d *decoder) record(r *record) {
 	}
 }
 
-// isPrompt reports whether a person wrote the message, also while the assistant works, or an assistant wrote it
-// for a sub-agent. Other messages in the name of the user are of the program.
+// isPrompt reports whether the message is a prompt of a person, or an assistant's request to a sub-agent, which has
+// neither a provenance nor a subtype. The program itself wrote the other messages of the type user.
 func (r *record) isPrompt() bool {
-	return (r.Provenance == "" || r.Provenance == "real_user") && (r.Subtype == "" || r.Subtype == "mid_turn_user_message")
+	const whileAssistantWorks = "mid_turn_user_message"
+	return (r.Provenance == "" || r.Provenance == "real_user") && (r.Subtype == "" || r.Subtype == whileAssistantWorks)
 }

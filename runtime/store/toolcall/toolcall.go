@@ -56,14 +56,15 @@ func Edits(e *transcript.Event) []Edit {
 	return edits(e.Arguments, "", maxDepth)
 }
 
-// edits returns the changes in a value: a text that is a patch, or an object with one change, or with patches and lists
-// of changes. path is the file if the value names none, and depth is how many lists in one another are searched.
+// edits returns the changes in a value. A text can be a patch. An object with a path and a new text is one change; in
+// another object, edits searches the texts for patches and the lists for changes. path is the file of a change that
+// names no file. depth is how many more lists, each inside the list before, may be searched.
 func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	if _, isText := jsontext.Unquote(value); isText {
 		return patch(jsontext.String(value), path)
 	}
 	edit, isWritten := Edit{Path: path}, false
-	var others []jsontext.Raw
+	var others []jsontext.Raw // can have changes: lists, and texts that may be patches
 	for m := range jsontext.Members(value) {
 		_, isText := jsontext.Unquote(m.Value)
 		switch role := roleOf(jsontext.Unescape(m.Key)); {
@@ -82,7 +83,7 @@ func edits(value jsontext.Raw, path string, depth int) (all []Edit) {
 	}
 	for _, other := range others {
 		if _, isText := jsontext.Unquote(other); isText {
-			all = append(all, edits(other, edit.Path, 0)...)
+			all = append(all, patch(jsontext.String(other), edit.Path)...)
 		}
 		for element := range jsontext.Elements(other) {
 			if depth > 0 {

@@ -74,7 +74,7 @@ func open(name string) (files []file, closer io.Closer, err error) {
 const maxGrowth = 100
 
 // fits reports whether the sizes of the files in a zip add up to at most maxGrowth times the size of the zip, or at most
-// maxConversation. No more bytes are read of a file than its size.
+// maxConversation. The zip states these sizes; archive/zip fails later if a file has more bytes than its stated size.
 func fits(files []file, zipSize int64) bool {
 	left := max(maxConversation, maxGrowth*zipSize) // bytes for the remaining files
 	for _, f := range files {

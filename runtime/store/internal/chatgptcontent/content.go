@@ -40,7 +40,8 @@ func isPart(raw []byte) bool {
 	return isText || isNull || part.ContentType != nil || part.Text != nil
 }
 
-// Content returns the text of the content of a message in an export, which is a valid JSON value, and its content type.
+// Content returns the text and the content type of a message's content. raw is the content in an export, a valid JSON
+// value: a text, which has the content type "", or an object.
 func Content(raw []byte) (text []byte, contentType string) {
 	if _, ok := jsontext.Unquote(raw); ok {
 		return AppendTexts(nil, raw, isForPeople), ""
@@ -51,7 +52,7 @@ func Content(raw []byte) (text []byte, contentType string) {
 			contentType = string(jsontext.Unescape(quoted))
 		case jsontext.KeyIs(m.Key, "parts") && len(m.Value) > 0 && m.Value[0] == '[':
 			text = appendParts(text, m.Value)
-		case isForPeople(string(m.Key), isText):
+		case isForPeople(string(m.Key), isText): // no id, for example
 			text = AppendTexts(text, m.Value, isForPeople)
 		}
 	}

@@ -128,7 +128,7 @@ func (d *Decoder) Results(at time.Time, content jsontext.Raw, call *Call) {
 	}
 }
 
-// response adds the result of a call, unless a result with its id was added before. An unknown call has no values.
+// response adds the result r, unless its call has a result. call has the id and status recorded beside r, if any.
 func (d *Decoder) response(at time.Time, r *Response, call *Call) {
 	id := cmp.Or(r.ID, call.ID)
 	if !isNew(d.returned, id) {

@@ -10,25 +10,25 @@ type Branch[R any] struct {
 	places  map[string]int // by their ids
 }
 
-// Add adds the next record of the log. A record with an id and no parent begins a branch. A record without an
-// id, or whose parent is not in the log, comes after the record before it in the log. Of several records with
-// the same id only the first is added.
+// Add adds the next record of the log. A record with an id follows its parent, or begins a branch if parent is "". A
+// record without an id follows the previous record of the log, as does a record with an unknown parent. Add ignores a
+// record with the id of an earlier record.
 func (b *Branch[R]) Add(id, parent string, record R) {
 	place := len(b.records)
-	before := place - 1 // the place of the record that this one comes after; -1 for none
+	before := place - 1 // the place of the record that the new record follows; -1 if it begins a branch
 	if _, known := b.places[id]; known {
 		return
 	}
 	if id != "" {
-		if b.places == nil {
-			b.places = map[string]int{}
-		}
-		b.places[id] = place
-		if parentPlace, known := b.places[parent]; known && parentPlace != place { // place: the record names itself
+		if parentPlace, known := b.places[parent]; known {
 			before = parentPlace
 		} else if parent == "" {
 			before = -1
 		}
+		if b.places == nil {
+			b.places = map[string]int{}
+		}
+		b.places[id] = place
 	}
 	b.records, b.before = append(b.records, record), append(b.before, before)
 }

@@ -93,7 +93,7 @@ func (r *Root) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // Entries returns an entry for each file of [Store.Walk] for which describe returns true. describe gets an entry with its
-// File, and sets the other fields.
+// File, and sets the other fields. E is a type that embeds Entry[M], P is *E, and M is the type of the metadata.
 func Entries[E any, P interface {
 	*E
 	Base() *Entry[M]

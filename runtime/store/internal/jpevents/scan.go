@@ -15,17 +15,17 @@ import (
 	"github.com/convtools/convtools/runtime/transcript"
 )
 
-// Scan calls yield with the events of a file until it returns false, and returns their totals as JP counts them: a file
-// that is damaged, or has an event without a timestamp, counts as 0 events. Each call of yield gets a pointer to the
-// same Event. The error is a [*store.DamageError]; yield gets every whole event before the damage.
+// Scan calls yield with each event of a file until yield returns false, and returns the totals of the events. Like JP,
+// it counts 0 events if the file is damaged or an event has no timestamp: Uncounted then says why. All calls of yield
+// get a pointer to the same Event. The error is a [*store.DamageError]; yield gets every whole event before the damage.
 //
 // Strings are not checked, so a control character or a wrong escape in one is not damage.
 func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 	var e Event
 	var untimed error // about the first event without a timestamp
 	count, turn, stopped := 0, 0, false
-	c := jsontext.Cursor{Data: data}
-	whole := c.Space() && data[c.Pos] == '[' && c.Values(0, func(_, value []byte) bool {
+	c := jsontext.Cursor{Data: data} // c.Space skips white space, and reports whether a byte follows
+	isWhole := c.Space() && data[c.Pos] == '[' && c.Values(0, func(_, value []byte) bool {
 		e = Event{Index: count, Offset: c.Pos - len(value), Raw: value[:len(value):len(value)]}
 		if !jsontext.Decode(value, &e) {
 			c.Pos = e.Offset // it is no object
@@ -46,7 +46,7 @@ func Scan(data []byte, yield func(*Event) bool) (store.Totals, error) {
 		return !stopped
 	})
 	totals := store.Totals{Turns: turn, Uncounted: untimed}
-	isDamaged := !whole || c.Space() // the array is not whole, or more follows
+	isDamaged := !isWhole || c.Space() // the array is not whole, or bytes follow the array
 	if isDamaged && !stopped {
 		damage := &store.DamageError{Event: count, Err: fmt.Errorf("damaged at byte %d (event %d): %w", c.Pos, count, c.Err())}
 		totals.Uncounted = cmp.Or[error](untimed, damage)

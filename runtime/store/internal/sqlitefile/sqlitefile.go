@@ -234,12 +234,12 @@ func (s *Shared) Do(ctx context.Context, do func(*DB) error) error {
 	}
 }
 
-// openLatest returns the latest state of the database. It opens the database at the first use, and again if changed is
-// the latest state: it was changed while it was read.
-func (s *Shared) openLatest(ctx context.Context, changed *DB) (*DB, error) {
+// openLatest returns the latest state of the database. It opens the database if there is no state, or if the latest is
+// stale, a state that changed while the caller read it. stale is nil at the caller's first attempt.
+func (s *Shared) openLatest(ctx context.Context, stale *DB) (*DB, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.latest == changed { // both are nil before the first use
+	if s.latest == stale { // both are nil before the first use
 		open := s.Open
 		if open == nil {
 			open = func(ctx context.Context) (*DB, error) { return Open(ctx, s.Path) }
