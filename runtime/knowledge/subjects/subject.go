@@ -34,9 +34,8 @@ type Subject struct {
 	// PathSlug is Path without the leading dots of its components and without its extension. Patterns for folders
 	// match it.
 	PathSlug string `json:"-"`
-	// Target is the path of the file that Path links to; empty if Path is no link.
-	Target string `json:"-"`
-	Ext    string `json:"-"` // in lower case, without the dot
+	Target   string `json:"-"` // the path of the file that Path links to; empty if Path is no link
+	Ext      string `json:"-"` // in lower case, without the dot
 	// Hidden is set if a component of Path or of Target begins with a dot. A hidden subject is not listed and matches no
 	// glob, but can be loaded by its names.
 	Hidden bool `json:"hidden,omitempty"`

@@ -182,8 +182,7 @@ func (l *Log) openFile(name string) error {
 	return nil
 }
 
-// lock locks the log of a session. It waits for another process, at most for wait. The error may be a [*BusyError] or a
-// [*NotFoundError].
+// lock locks the log of a session, waiting at most wait. The error may be a [*BusyError] or a [*NotFoundError].
 func lock(dir, id string, wait time.Duration) (unlock func(), err error) {
 	name, err := logPath(dir, id)
 	if err != nil {
