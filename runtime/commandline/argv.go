@@ -151,8 +151,8 @@ func (c *call) environment() []string {
 	return env
 }
 
-// stdin returns the standard input of the program, or nil if the tool has none or a parameter in it is not given. An
-// array or object that is the whole input is written as JSON.
+// stdin returns the standard input of the program. It is nil if the tool has none, or if a parameter in it has no value or
+// several. An array or object that is the whole input is written as JSON.
 func (c *call) stdin() []byte {
 	template := c.tool.Command.Stdin
 	if template == nil {

@@ -203,7 +203,8 @@ func lookup(doc any, path []string) (any, bool) {
 	return doc, true
 }
 
-// dropValue removes the value at path from a decoded document, and the tables around it that become empty.
+// dropValue removes the value at path from a decoded document, and the tables around it that become empty. A value in
+// the middle of path that is no table is removed too.
 func dropValue(doc map[string]any, path []string) {
 	if inner, ok := doc[path[0]].(map[string]any); ok && len(path) > 1 {
 		dropValue(inner, path[1:])

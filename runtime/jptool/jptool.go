@@ -72,7 +72,7 @@ func (l commandLine) answer(ctx context.Context, host *toolset.Host, registry *t
 		return "", contract.Fixable("jp-tool cannot do action " + text.Quote(given.Action) + "; it knows run and format_arguments.")
 	}
 	callContext := host.Context() // from the flags; values in JP's context take their place
-	callContext.Ends = true
+	callContext.Ends = true       // this process, after the call
 	if given.Root != "" {
 		if err := checkRoot(host.Name, given.Root); err != nil {
 			return "", err

@@ -183,7 +183,7 @@ func (h *httpHandler) serve(w http.ResponseWriter, r *http.Request) {
 		// The id means nothing, but without one the conformance suite fails server-sse-multiple-streams.
 		w.Header().Set("Mcp-Session-Id", rand.Text())
 	}
-	// limits has the contexts of this request. They end with the client's connection or with the server's, in h.limits.
+	// limits has the contexts of this request. They end with the client's connection, or when the server stops (h.limits).
 	// The context of r ends only with the connection: the SDK still has to write the answers of stopped calls.
 	limits, stop := newLifetime(r.Context())
 	defer stop(nil)

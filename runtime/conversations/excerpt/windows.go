@@ -97,10 +97,10 @@ type Line struct {
 	IsMatch bool
 }
 
-// Lines yields matching lines of a text, with up to around lines before and after each, in the order of the text and
-// each line once. It stops after limit matching lines, or never if limit is negative, and the lines around them. A
-// further matching line among these has no IsMatch.
-func (p *Pattern) Lines(text []byte, around, limit int) iter.Seq[Line] {
+// Lines yields matching lines of a text and the context lines before and after each, in the order of the text and each
+// line once. context is the number of lines on each side. It stops after limit matching lines and their context, or never
+// if limit is negative. A further matching line in the context of the last one has no IsMatch.
+func (p *Pattern) Lines(text []byte, context, limit int) iter.Seq[Line] {
 	return func(yield func(Line) bool) {
 		at, number := 0, 1 // the offset and the number of the next line that can be yielded
 		// yieldAround yields the next n lines, but none from the offset end on, and reports whether to go on.
@@ -125,11 +125,11 @@ func (p *Pattern) Lines(text []byte, around, limit int) iter.Seq[Line] {
 			if !yieldAround(l.start, after) {
 				return
 			}
-			after = around
-			first := lineBefore(text, l.start, at, around)
+			after = context
+			first := lineBefore(text, l.start, at, context)
 			number += bytes.Count(text[at:first], []byte{'\n'})
 			at = first
-			if !yieldAround(l.start, around) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true}) {
+			if !yieldAround(l.start, context) || !yield(Line{Number: number, Span: Span{l.start, l.end}, IsMatch: true}) {
 				return
 			}
 			at, number = l.next, number+1

@@ -122,8 +122,9 @@ func (p *Project) idsInWorkspace(ctx context.Context, id string) (ids []string, 
 	return ids, nil
 }
 
-// findRecorded returns the conversation that is recorded in the JP workspace under an id, or a zero Conversation if the
-// workspace does not have the id. Any other conversation of JP is an error: a [*ForkError] if it is a fork of a record.
+// findRecorded returns the conversation of a session that is recorded in the JP workspace under an id. It returns a zero
+// Conversation if the workspace does not have the id. A conversation that no session has recorded is an error: a
+// [*ForkError] if it is a fork of one that a session has recorded.
 func (p *Project) findRecorded(ctx context.Context, id string) (found Conversation, err error) {
 	parsed, err := jp.ParseID(id)
 	if err != nil || p.workspace == nil {
@@ -139,7 +140,7 @@ func (p *Project) findRecorded(ctx context.Context, id string) (found Conversati
 		switch {
 		case err != nil:
 			return err
-		case last > 0: // an event of c has a mark, so the event is a copy of one that a session has recorded
+		case last > 0: // c has events with the marks of a session: JP copied them into the fork
 			return &ForkError{ID: c.ID}
 		}
 		return fmt.Errorf("conversation %s was not held with convtools query or chat, so they cannot go on with it", c.ID)

@@ -163,7 +163,7 @@ func (w *worker) respond(e modeltest.Exchange) modeltest.Answer {
 // ask runs the agent for the question of a session. A dialogue plays the agent's model: it makes the calls of tools that
 // next returns, and then gives the reply of the session. ask returns what the tools answered, as the model saw it.
 func (w *worker) ask(ctx context.Context, s session, next nextCall) ([]string, error) {
-	d := dialogue{worker: w, session: s, next: next, before: -1} // -1: the number of older answers is not known yet
+	d := dialogue{worker: w, session: s, next: next, before: -1} // the answers of earlier sessions are not counted yet
 	w.mu.Lock()
 	w.answer = d.answer
 	w.mu.Unlock()
