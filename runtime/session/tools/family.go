@@ -4,9 +4,8 @@
 // these with the models of a directory and with the logs. Conversations in a JP workspace are recorded there.
 //
 // Each program outside (an MCP client, convtools call, JP) has a session in a project. It belongs to the calling
-// conversation if the host names that, and otherwise to the program by its name. The program takes the place of the
-// root's model. The session is open only while a call, or work that a call has left running, needs it: processes of one
-// program share it, one at a time.
+// conversation if the host names that, or else to the program by its name. The program takes the place of the root's
+// model. The session is open only while a call, or work that it left running, needs it: by one process at a time.
 //
 // The package never decides what happens in a session, and reads no file outside of the workspace for a model.
 package tools
