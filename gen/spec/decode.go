@@ -171,7 +171,7 @@ func (l *loader) decodeTables(place Place, key *Key, value any, into reflect.Val
 }
 
 // decodeTableArray decodes an array of tables; an array of arguments can also hold strings. It reports any other item,
-// leaves the item out, and marks the array as doubtful, so that package check reports no entry as missing.
+// leaves the item out, and marks the array as doubtful: package check does not report missing items of such an array.
 func (l *loader) decodeTableArray(place Place, key *Key, value any, into reflect.Value) {
 	wantValue, wantItem := "an array of tables", "a table"
 	if key.Type == ArgsKey {

@@ -250,9 +250,9 @@ func (h Host) command(scope Scope, o Options) ([]string, error) {
 	return append(command, o.Settings...), nil
 }
 
-// programIn returns this program as the configuration for a scope names it. If PATH leads to the program, a file that
-// people share has the program's name. A user's own file has the program's path, because applications started from a
-// desktop often have a shorter PATH than a shell.
+// programIn returns the command that starts this program, for the configuration file of a scope. In a file of a project,
+// which people share, it is the program's name if PATH leads to it. Otherwise it is the program's path, because
+// applications started from a desktop often have a shorter PATH than a shell.
 func (o Options) programIn(scope Scope) string {
 	if scope == Project && o.ProgramName != "" { // ProgramName is the name in PATH
 		return o.ProgramName

@@ -112,6 +112,7 @@ func (s *Server) runTool(ctx context.Context, req *mcp.CallToolRequest) (*mcp.Ca
 	if err != nil {
 		return nil, err
 	}
+	// With cfg.Structured, s.result has set the structured content of each answer.
 	if toolErr == nil && !s.cfg.Structured && s.changes.structured(req.Params.Name) {
 		result.StructuredContent = json.RawMessage(answer)
 	}

@@ -230,7 +230,7 @@ func (g *grepping) notes(n int) (notes []string) {
 // it: other pages, more lines of an event, or the context. It returns none if nothing is missing.
 func (g *grepping) shownNote(n int) (sentences []string) {
 	next := given(g.params.Offset) + n
-	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 }) // 0 is a title
+	more := slices.IndexFunc(g.page[:n], func(m *match) bool { return m.more > 0 && m.hit.Number > 0 }) // an event, not a title
 	switch {
 	case n == 0 && len(g.order) > 0:
 		sentences = append(sentences, fmt.Sprintf("offset=%d is past the last of the %s that can be shown; offset=%d shows the last.", next, text.Count(len(g.order), "line", "lines"), len(g.order)-1))

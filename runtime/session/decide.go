@@ -92,7 +92,8 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 }
 
 // decide continues a session whose process ended. It ends a task that was asked to stop. It refuses the call of a task
-// that waited for a tool, since the tool may have run. If a task waited for the model, the host asks again.
+// that waited for a tool, since the tool may have run. A task that waited for the model goes on waiting: the host asks
+// the model again.
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {

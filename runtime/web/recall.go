@@ -77,7 +77,7 @@ func (s *Server) recall(ctx context.Context, library *conversations.Library, q q
 	return answerOf(found, q), nil
 }
 
-// inProject returns the ids of conversations that the query's filters by program and project select.
+// inProject returns the ids of the conversations of f that are of the program and the project in the query q.
 func inProject(ctx context.Context, library *conversations.Library, f conversations.Filter, q query) (ids []string, err error) {
 	listing, err := library.List(ctx, conversations.ListQuery{Filter: f, NoEvents: true})
 	if err != nil {

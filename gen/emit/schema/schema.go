@@ -98,8 +98,8 @@ func property(text *lower.Text, p *ir.Param) jsontext.Object {
 	return slices.Concat(schema[:1], about, schema[1:])
 }
 
-// value returns the schema of a value without its description and default. If the value may be null, one string or one
-// of several variants, the schema lists alternatives with one type each, because providers refuse a list of types.
+// value returns the schema of a value without its description and default. The schema has alternatives if the value may
+// also be null, may be one string in place of an array, or has variants: providers refuse a list of types.
 func value(text *lower.Text, p *ir.Param) jsontext.Object {
 	var alternatives []any
 	if p.OneOrMany {

@@ -87,7 +87,7 @@ func (c *commands) command(cmd *cobra.Command, run run, groups ...string) *cobra
 			if pager := cli.StartPager(c.host.Stdout, c.host.Stderr, c.host.Getenv); pager != nil {
 				defer func() { err = cmp.Or(err, pager.Close()) }()
 				host := *c.host
-				c.screen = host.Stderr
+				c.screen = host.Stderr // progress goes past the pager
 				host.Stdout, host.Stderr = pager.Stdout, pager.Stderr
 				c.host = &host
 			}

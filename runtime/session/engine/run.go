@@ -115,7 +115,7 @@ func (e *Engine) updateTurns(events []session.Event, after session.State, submit
 				t.result.Status = session.StatusDestroyed
 			}
 			delete(e.turns, t.ID)
-			t.last.Store(e.current.Load()) // Turn.Wait waits until step, which calls updateTurns, has replaced this moment
+			t.last.Store(e.current.Load()) // step replaces e.current after this; Turn.Wait waits for that
 		}
 	}
 }

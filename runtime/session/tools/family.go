@@ -26,7 +26,7 @@ import (
 
 // Family returns the conv tools for programs outside of sessions. Conversations may use the tools of other families.
 func Family(host *toolset.Host, others ...toolset.Family) toolset.Family {
-	registry, _ := toolset.NewRegistry(others...) // the program also makes a registry of all families, and ends after its error
+	registry, _ := toolset.NewRegistry(others...) // the program makes a registry of all families, and reports the same error
 	f := &family{host: host, others: registry, projects: map[string]*Project{}, clients: map[string]*client{}}
 	return toolset.Family{
 		Name:      "conv",

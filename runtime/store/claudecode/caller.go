@@ -83,7 +83,7 @@ func (s *Store) transcriptWith(ctx context.Context, useID string) *entry {
 }
 
 // hasCall reports whether the end of the transcript has the record of a tool call, and the session is known. If the
-// path does not have the session, it sets the session from that record.
+// name of the file did not tell the session (e.session is ""), hasCall sets e.session to the one in the record.
 func (e *entry) hasCall(root *history.Root, useID string) bool {
 	f, size, err := root.File(e.File)
 	if err != nil {

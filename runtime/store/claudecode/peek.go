@@ -38,11 +38,11 @@ type summary struct {
 func (e *entry) Peek(ctx context.Context, root *history.Root, f *os.File, size int64) (dir string, err error) {
 	m := &e.Meta
 	to := history.Recorder{Agent: e.agent != "", Inquiry: inquiry}
-	wanted := func() bool { return m.Dir == "" || m.Messages == 0 || to.Request == "" }
-	m.Whole, err = jsonl.Peek(ctx, f, size, wanted, func(line []byte) {
+	isIncomplete := func() bool { return m.Dir == "" || m.Messages == 0 || to.Request == "" } // read on from the beginning
+	m.Whole, err = jsonl.Peek(ctx, f, size, isIncomplete, func(line []byte) {
 		r, _ := jsontext.Parse[record](line)
 		m.addRecord(&r)
-		if to.Request == "" {
+		if to.Request == "" { // a slash command is a request too
 			to.Request = store.Request(r.command())
 		}
 		events, _ := e.events(&r)
