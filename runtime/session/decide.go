@@ -92,8 +92,7 @@ func (d *decision) requestStop(asked Stop) *Refusal {
 }
 
 // decide continues a session whose process ended. It ends a task that was asked to stop. It refuses the call of a task
-// that waited for a tool, since the tool may have run. A task that waited for the model goes on waiting: the host asks
-// the model again.
+// that waited for a tool, since the tool may have run. For a task that waited for the model, the host asks it again.
 func (in Recover) decide(d *decision) *Refusal {
 	t := d.state.task
 	if t == nil {
