@@ -144,8 +144,8 @@ func (c *checker) commandLines() commandline.Lines {
 	return lines
 }
 
-// accepted reports problems of the [[accepted]] tables, each of which accepts a breaking change. It returns all
-// acceptances, also those with problems.
+// accepted returns the [[accepted]] tables of the project. Each table accepts one breaking change. accepted reports the
+// problems of the tables, and returns tables with problems too.
 func (c *checker) accepted() []ir.Accepted {
 	var rules []string // of breaking changes
 	for _, r := range lock.Rules() {

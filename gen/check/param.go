@@ -185,7 +185,7 @@ func (c *checker) members(s *spec.Param, p *ir.Param, name string, depth int) {
 // oneOrMany sets whether p takes one string as well as an array of strings. It reports one_or_many for a value of
 // another type or one that may be null, and limits on the number of items that exclude one item.
 func (c *checker) oneOrMany(s *spec.Param, p *ir.Param) {
-	isTexts := p.Texts() // an array of strings, none of which may be null
+	isTexts := p.Texts() // p is an array of strings, and no item may be null
 	p.OneOrMany = s.OneOrMany.Value && isTexts
 	minItems, maxItems := s.Constraints["min_items"], s.Constraints["max_items"]
 	switch {

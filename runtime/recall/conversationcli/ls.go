@@ -106,14 +106,14 @@ func (ls *listing) run(ctx context.Context) error {
 	return nil
 }
 
-// activity returns when something last happened in a conversation: with --full the full time; in a table the day, if that
-// was 24 hours ago or more; otherwise how long ago it was.
+// activity returns when something last happened in a conversation: with --full the full time; otherwise the day, or if
+// that was less than 24 hours ago, how long ago it was.
 func (ls *listing) activity(l *conversations.Listed) string {
 	last, now := l.ActiveAt(), ls.host.Now()
 	switch {
 	case ls.full:
 		return last.UTC().Format(fullTime)
-	case ls.out.isTable() && now.Sub(last) >= 24*time.Hour:
+	case now.Sub(last) >= 24*time.Hour:
 		return ls.day(last)
 	}
 	return ls.age(last)

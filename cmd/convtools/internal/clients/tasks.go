@@ -174,7 +174,8 @@ func (c plannedCall) check(answer string, earlier []string) error {
 // currentNote matches a note about the current conversation.
 var currentNote = regexp.MustCompile(`(?m)^ *<note>(Left out: the current conversation, |Which conversation this is cannot be told, ).*\n`)
 
-// checkPrinted compares an answer with that of convtools jp-tool, which has no note about the current conversation.
+// checkPrinted returns an error if the answer to a call differs from the answer of convtools jp-tool to the same call. It
+// ignores the note about the current conversation, which only a server adds.
 func (w *worker) checkPrinted(ctx context.Context, c call, answer string) error {
 	want, _, err := w.lab.answer(ctx, c)
 	if err != nil {
@@ -210,7 +211,7 @@ func (w *worker) checkOffered(ctx context.Context) error {
 	seen := joinWords(strings.ReplaceAll(string(first.Body), `\n`, " "))
 	for paragraph := range strings.SplitSeq(results[0].Instructions, "\n\n") {
 		isSeen := strings.Contains(seen, joinWords(strings.ReplaceAll(paragraph, `"`, `\"`)))
-		// Only the agent's own server knows the conversation, so this paragraph differs from that of the server above.
+		// The agent's server names the agent's conversation here. The server started above has no conversation to name.
 		mayDiffer := strings.Contains(paragraph, "conversation you are in")
 		if !isSeen && !mayDiffer {
 			errs = append(errs, fmt.Errorf("the model does not see of the instructions: %s", paragraph))

@@ -87,8 +87,8 @@ func pictures(l *lab) error {
 	for _, page := range []struct{ name, path string }{
 		{"list", "/"}, {"recall", "/?q=why+do+we+retry"}, {"conversation", first}, {"knowledge", "/p/knowledge"}, {"running", "/p/sessions"},
 	} {
-		mayWrite := l.home == filepath.Join(l.dir, "home") // the home of the lab, not that of the flag -home
-		if page.name == "running" && mayWrite {
+		isOwnHome := l.home == filepath.Join(l.dir, "home") // nothing is written to a home that -home gives
+		if page.name == "running" && isOwnHome {
 			if err := l.query("Plan a weekend"); err != nil { // starts a session, for the page to show
 				return err
 			}

@@ -1,4 +1,4 @@
-// Package table prints what was measured: a line for each figure, beside the bound it should keep.
+// Package table prints measurements as a table. Each line has a measured figure and the bound of that figure.
 package table
 
 import (
